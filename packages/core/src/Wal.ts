@@ -1,0 +1,68 @@
+/**
+ * The log as a service: `Wal.make` opens one, `Wal.layer` provides it, `Wal.Tag` names several in one program.
+ */
+import { Context, Effect, Layer } from "effect"
+import { resolveOptions, type WalOptionsInput } from "./config/ResolveOptions.ts"
+import { closeLog } from "./log/CloseLog.ts"
+import { makeEngine } from "./log/LogEngine.ts"
+import { makeService } from "./log/LogService.ts"
+import { statusOf } from "./log/LogStatus.ts"
+import { openLog } from "./log/OpenLog.ts"
+import { registerMetrics } from "./observe/WalMetrics.ts"
+import type { ObjectStore } from "./store/ObjectStore.ts"
+import type { WalOpenError } from "./WalError.ts"
+import type { WalOptions } from "./WalOptions.ts"
+import type { WalService } from "./WalService.ts"
+
+export type * from "./WalService.ts"
+
+/** Opens a log with options that are resolved already, as those of a configuration file. */
+export const makeResolved = Effect.fnUntraced(function*(options: WalOptions) {
+  const opened = yield* openLog(options)
+  const engine = yield* makeEngine(options, opened)
+  const metrics = yield* registerMetrics(
+    { stream: options.streamId, node: options.nodeId },
+    engine.stats,
+    () => statusOf(engine)
+  )
+  engine.onStored = (stored) => metrics.put(stored.millis / 1_000, stored.objectBytes)
+  const close = yield* Effect.cached(Effect.uninterruptible(closeLog(engine)))
+  // The last finalizer to be added is the first to run: the log drains while its fibers still live.
+  yield* Effect.addFinalizer(() => close)
+  yield* Effect.logInfo(
+    `log ${options.streamId} open: epoch ${engine.epoch}, durable up to ${engine.ledger.durable.seq}, ${opened.openMillis}ms`
+  )
+  return makeService(engine, metrics, close)
+})
+
+/**
+ * Opens a log for writing, taking it over from whoever had it; it is closed when the scope ends.
+ *
+ * Fails `ConfigError` and `InvalidId` before any request; `AlreadyOpen` when this process has it; `OpenTimeout`; what the
+ * store and the data answer. Nothing is half-done after a failure: opening again is safe.
+ */
+const make = (options: WalOptionsInput) => Effect.flatMap(resolveOptions(options), makeResolved)
+
+/** One of several logs of a program: a service class with a layer of its own. */
+export interface NamedWal<Self> extends Context.ServiceClass<Self, string, WalService> {
+  readonly layer: (options: WalOptionsInput) => Layer.Layer<Self, WalOpenError, ObjectStore>
+}
+
+/** The log of a program that has one. */
+export class Wal extends Context.Service<Wal, WalService>()("@effect-wal/core/Wal") {
+  static readonly make = make
+
+  /** Opens the log for the life of the layer. */
+  static readonly layer = (options: WalOptionsInput): Layer.Layer<Wal, WalOpenError, ObjectStore> =>
+    Layer.effect(Wal, make(options))
+
+  /**
+   * A base class for one of several logs of a program: `class Orders extends Wal.Tag("orders")<Orders>() {}`, then
+   * `Orders.layer(options)`.
+   */
+  static readonly Tag = (name: string) => <Self>(): NamedWal<Self> => {
+    const service = Context.Service<Self, WalService>()(`@effect-wal/core/Wal/${name}`)
+    const layer: NamedWal<Self>["layer"] = (options) => Layer.effect(service, make(options))
+    return Object.assign(service, { layer })
+  }
+}

@@ -1,0 +1,385 @@
+/**
+ * Every error that a caller of the log can see. What each means for the data, whether to try again, and how HTTP answers
+ * it stands in `ErrorTable.ts`.
+ */
+import { Schema } from "effect"
+
+const Seq = Schema.Number
+
+/** The request to the store that did not work. */
+const requestFields = { operation: Schema.String, key: Schema.String, detail: Schema.String }
+
+/** The log was closed, by `close` or because its scope ended. What was waiting and not durable is named in the close report. */
+export class WalClosed extends Schema.TaggedError<WalClosed>()("WalClosed", { streamId: Schema.String }) {
+  override get message(): string {
+    return `log ${this.streamId} is closed`
+  }
+}
+
+/** A fiber of the log died of a defect; the log takes nothing more. The cause is in the message and in the process's log. */
+export class WalFailed extends Schema.TaggedError<WalFailed>()("WalFailed", {
+  streamId: Schema.String,
+  cause: Schema.String
+}) {
+  override get message(): string {
+    return `log ${this.streamId} stopped: ${this.cause}`
+  }
+}
+
+/** A newer writer has taken the log over. Final: this log is not opened again by itself. */
+export class WriterFenced extends Schema.TaggedError<WriterFenced>()("WriterFenced", {
+  streamId: Schema.String,
+  epoch: Schema.Number,
+  /** The epoch that took over, where it is known already. */
+  byEpoch: Schema.optionalKey(Schema.Number),
+  /** The host that took over, where it is known already. */
+  byHost: Schema.optionalKey(Schema.String)
+}) {
+  override get message(): string {
+    const by = this.byHost === undefined ? "a newer writer" : `${this.byHost} (epoch ${this.byEpoch ?? "?"})`
+    return `log ${this.streamId} was taken over by ${by}; this writer had epoch ${this.epoch}`
+  }
+}
+
+/** This process has the same log open already. */
+export class AlreadyOpen extends Schema.TaggedError<AlreadyOpen>()("AlreadyOpen", { log: Schema.String }) {
+  override get message(): string {
+    return `${this.log} is open in this process already`
+  }
+}
+
+/** Opening did not finish within `open_timeout`. Nothing is half-done: opening again is safe. */
+export class OpenTimeout extends Schema.TaggedError<OpenTimeout>()("OpenTimeout", {
+  log: Schema.String,
+  afterMillis: Schema.Number,
+  /** The last answer of the store, for people. */
+  last: Schema.String
+}) {
+  override get message(): string {
+    return `opening ${this.log} took longer than ${this.afterMillis} ms (last answer: ${this.last}); raise open_timeout or mend the store`
+  }
+}
+
+/** The end of an epoch is recorded, but data stands where its end marker stood. */
+export class EndMarkerLost extends Schema.TaggedError<EndMarkerLost>()("EndMarkerLost", { key: Schema.String }) {
+  override get message(): string {
+    return `${this.key} holds data where the manifest records the end of the epoch; run verify`
+  }
+}
+
+/** There are segments, but no manifest. */
+export class ManifestMissing extends Schema.TaggedError<ManifestMissing>()("ManifestMissing", {
+  key: Schema.String,
+  /** A segment that is there. */
+  found: Schema.String
+}) {
+  override get message(): string {
+    return `${this.key} is missing although ${this.found} exists; nothing was written; run repair to rebuild the manifest`
+  }
+}
+
+/** The manifest existed and is gone. It is never created again by itself. */
+export class ManifestVanished
+  extends Schema.TaggedError<ManifestVanished>()("ManifestVanished", { key: Schema.String })
+{
+  override get message(): string {
+    return `${this.key} was deleted while the log was open; run repair`
+  }
+}
+
+/** The manifest does not decode. Nothing was changed. */
+export class ManifestCorrupt extends Schema.TaggedError<ManifestCorrupt>()("ManifestCorrupt", {
+  key: Schema.String,
+  reason: Schema.String
+}) {
+  override get message(): string {
+    return `${this.key} is damaged: ${this.reason}; nothing was changed; run repair`
+  }
+}
+
+/** The manifest was written by a newer version. Nothing was changed. */
+export class ManifestTooNew extends Schema.TaggedError<ManifestTooNew>()("ManifestTooNew", {
+  key: Schema.String,
+  found: Schema.Number,
+  max: Schema.Number
+}) {
+  override get message(): string {
+    return `${this.key} has version ${this.found}, this program reads up to ${this.max}; upgrade the program`
+  }
+}
+
+/** The manifest could not be replaced in 8 tries. The changes stay and are tried again. */
+export class ManifestContention extends Schema.TaggedError<ManifestContention>()("ManifestContention", {
+  key: Schema.String,
+  attempts: Schema.Number,
+  last: Schema.String
+}) {
+  override get message(): string {
+    return `${this.key} could not be replaced in ${this.attempts} tries (last answer: ${this.last}); it is tried again`
+  }
+}
+
+/** The key of a segment of this writer holds something else. The log stops: somebody writes below its prefix. */
+export class SegmentConflict extends Schema.TaggedError<SegmentConflict>()("SegmentConflict", {
+  key: Schema.String,
+  found: Schema.String
+}) {
+  override get message(): string {
+    return `${this.key} holds ${this.found}, not the segment of this writer`
+  }
+}
+
+/** The bytes of a segment are damaged. */
+export class SegmentCorrupt extends Schema.TaggedError<SegmentCorrupt>()("SegmentCorrupt", {
+  key: Schema.String,
+  /** Where in the object the damage was noticed, in bytes. */
+  offset: Schema.Number,
+  reason: Schema.String
+}) {
+  override get message(): string {
+    return `${this.key} is damaged at byte ${this.offset}: ${this.reason}`
+  }
+}
+
+/** A segment that must be there is not. */
+export class SegmentMissing extends Schema.TaggedError<SegmentMissing>()("SegmentMissing", {
+  key: Schema.String,
+  /** First missing sequence number, inclusive. */
+  from: Seq,
+  /** Last missing sequence number, inclusive, as far as anything left knows. */
+  to: Seq
+}) {
+  override get message(): string {
+    return `${this.key} is missing: records ${this.from} to ${this.to}`
+  }
+}
+
+/** A segment uses a version or a critical extension that this program does not know. */
+export class SegmentTooNew extends Schema.TaggedError<SegmentTooNew>()("SegmentTooNew", {
+  key: Schema.String,
+  found: Schema.String
+}) {
+  override get message(): string {
+    return `${this.key} needs a newer program: ${this.found}`
+  }
+}
+
+/** Two neighbouring segments do not join: numbers or chain differ. */
+export class SequenceGap extends Schema.TaggedError<SequenceGap>()("SequenceGap", {
+  key: Schema.String,
+  /** First number that should have come, inclusive. */
+  from: Seq,
+  /** Last number before what came, inclusive. */
+  to: Seq
+}) {
+  override get message(): string {
+    return `${this.key} does not follow the segment before it: records ${this.from} to ${this.to} are not there`
+  }
+}
+
+/** 2^53 - 1 sequence numbers are used. */
+export class SequenceExhausted extends Schema.TaggedError<SequenceExhausted>()("SequenceExhausted", {
+  streamId: Schema.String
+}) {
+  override get message(): string {
+    return `log ${this.streamId} has used all sequence numbers`
+  }
+}
+
+/** The store's conditional writes do not do what they must. */
+export class ConditionalWritesUnsupported
+  extends Schema.TaggedError<ConditionalWritesUnsupported>()("ConditionalWritesUnsupported", {
+    store: Schema.String,
+    /** The check that failed. */
+    check: Schema.String,
+    found: Schema.String
+  })
+{
+  override get message(): string {
+    return `${this.store} cannot hold a log: ${this.check}: ${this.found}; ` +
+      "use a store with conditional writes, or set conditional_writes: single_writer if no second writer can ever run"
+  }
+}
+
+/** The store does not answer, or answers with a passing error. */
+export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("StoreUnavailable", requestFields) {
+  override get message(): string {
+    return `${this.operation} ${this.key}: ${this.detail}`
+  }
+}
+
+/** No credentials, or expired ones that could not be renewed. */
+export class CredentialsUnavailable
+  extends Schema.TaggedError<CredentialsUnavailable>()("CredentialsUnavailable", requestFields)
+{
+  override get message(): string {
+    return `${this.operation} ${this.key}: ${this.detail}`
+  }
+}
+
+/** The store refuses the credentials for this key, or the bucket is not there. */
+export class AccessDenied extends Schema.TaggedError<AccessDenied>()("AccessDenied", requestFields) {
+  override get message(): string {
+    return `${this.operation} ${this.key}: ${this.detail}`
+  }
+}
+
+/** The store answered something that the log has no rule for. */
+export class UnexpectedResponse extends Schema.TaggedError<UnexpectedResponse>()("UnexpectedResponse", requestFields) {
+  override get message(): string {
+    return `${this.operation} ${this.key}: ${this.detail}`
+  }
+}
+
+/** One record is larger than `max_record_bytes`. Nothing of the call was appended. */
+export class RecordTooLarge extends Schema.TaggedError<RecordTooLarge>()("RecordTooLarge", {
+  /** Position of the record in the call, from 0. */
+  index: Schema.Number,
+  sizeBytes: Schema.Number,
+  limitBytes: Schema.Number
+}) {
+  override get message(): string {
+    return `record ${this.index} of the call has ${this.sizeBytes} bytes, the limit is ${this.limitBytes}; nothing was appended`
+  }
+}
+
+/** A field of a record breaks a rule. Nothing of the call was appended. */
+export class InvalidRecord extends Schema.TaggedError<InvalidRecord>()("InvalidRecord", {
+  index: Schema.Number,
+  field: Schema.String,
+  rule: Schema.String
+}) {
+  override get message(): string {
+    return `record ${this.index} of the call: ${this.field} ${this.rule}; nothing was appended`
+  }
+}
+
+/** `appendNow` found no room. Nothing was appended. */
+export class BufferFull extends Schema.TaggedError<BufferFull>()("BufferFull", {
+  bufferedBytes: Schema.Number,
+  limitBytes: Schema.Number
+}) {
+  override get message(): string {
+    return `the buffer holds ${this.bufferedBytes} of ${this.limitBytes} bytes; nothing was appended`
+  }
+}
+
+/** What was asked for has been deleted by retention. */
+export class Trimmed extends Schema.TaggedError<Trimmed>()("Trimmed", {
+  from: Seq,
+  /** Everything at or below this is gone. */
+  trimmedTo: Seq
+}) {
+  override get message(): string {
+    return `record ${this.from} was deleted; the log starts after ${this.trimmedTo}`
+  }
+}
+
+/** A cursor name or a cursor value breaks a rule. */
+export class InvalidCursor extends Schema.TaggedError<InvalidCursor>()("InvalidCursor", {
+  cursor: Schema.String,
+  value: Schema.String,
+  rule: Schema.String
+}) {
+  override get message(): string {
+    return `cursor ${this.cursor}: ${this.value} ${this.rule}`
+  }
+}
+
+/** More acknowledged ranges lie above the mark than `cursor.max_ahead`. Acknowledge the oldest open record first. */
+export class CursorTooFarAhead extends Schema.TaggedError<CursorTooFarAhead>()("CursorTooFarAhead", {
+  cursor: Schema.String,
+  mark: Seq,
+  limit: Schema.Number
+}) {
+  override get message(): string {
+    return `cursor ${this.cursor} holds ${this.limit} ranges above ${this.mark}, the limit; acknowledge ${
+      this.mark + 1
+    } first`
+  }
+}
+
+/** A commit or an ack names a record that is not durable. */
+export class CommitBeyondDurable extends Schema.TaggedError<CommitBeyondDurable>()("CommitBeyondDurable", {
+  cursor: Schema.String,
+  requested: Seq,
+  durable: Seq
+}) {
+  override get message(): string {
+    return `cursor ${this.cursor}: ${this.requested} is not durable yet, the watermark is ${this.durable}`
+  }
+}
+
+/** An id uses a character or a length that keys cannot hold. */
+export class InvalidId extends Schema.TaggedError<InvalidId>()("InvalidId", {
+  field: Schema.String,
+  value: Schema.String,
+  rule: Schema.String
+}) {
+  override get message(): string {
+    return `${this.field} ${JSON.stringify(this.value)} ${this.rule}`
+  }
+}
+
+/** One thing that is wrong with a configuration. */
+export const ConfigProblem = Schema.Struct({
+  /** As in `streams[0].durability.backend.compression.level`. */
+  path: Schema.String,
+  /** The value as it was found, redacted where it is secret; absent where it is missing. */
+  value: Schema.optionalKey(Schema.String),
+  rule: Schema.String,
+  /** Line in the file, from 1, where there is a file. */
+  line: Schema.optionalKey(Schema.Int)
+})
+export type ConfigProblem = typeof ConfigProblem.Type
+
+/** The configuration breaks rules; all of them are named at once and no request was made. */
+export class ConfigError extends Schema.TaggedError<ConfigError>()("ConfigError", {
+  source: Schema.String,
+  problems: Schema.Array(ConfigProblem)
+}) {
+  override get message(): string {
+    const line = (problem: ConfigProblem) => problem.line === undefined ? "" : `:${problem.line}`
+    const value = (problem: ConfigProblem) => problem.value === undefined ? "" : ` (found ${problem.value})`
+    return this.problems.map((problem) =>
+      `${this.source}${line(problem)}: ${problem.path}: ${problem.rule}${value(problem)}`
+    )
+      .join("\n")
+  }
+}
+
+/** What the store can do to a request that reads or opens. */
+export type StoreError = StoreUnavailable | CredentialsUnavailable | AccessDenied | UnexpectedResponse
+
+/** Why a log is over for good. Every waiting and every later call fails with it. */
+export type WalEnd =
+  | WalClosed
+  | WalFailed
+  | WriterFenced
+  | SegmentConflict
+  | ManifestVanished
+  | ManifestCorrupt
+  | ManifestTooNew
+
+/** What is wrong with stored data. */
+export type DamageError = SegmentCorrupt | SegmentMissing | SegmentTooNew | SequenceGap
+
+export type AppendError = WalEnd | RecordTooLarge | InvalidRecord | SequenceExhausted
+export type CursorError = WalEnd | InvalidCursor | CommitBeyondDurable
+export type AckError = CursorError | CursorTooFarAhead
+export type ReadError = WalEnd | StoreError | DamageError | Trimmed | InvalidCursor
+
+export type WalOpenError =
+  | StoreError
+  | ConfigError
+  | InvalidId
+  | AlreadyOpen
+  | OpenTimeout
+  | ConditionalWritesUnsupported
+  | EndMarkerLost
+  | ManifestMissing
+  | ManifestVanished
+  | ManifestCorrupt
+  | ManifestTooNew
+  | WriterFenced
+  | DamageError

@@ -1,0 +1,135 @@
+/** The interface of a log: what a program sees of it. */
+import type { Effect, Sink, Stream } from "effect"
+import type { AckError, AppendError, BufferFull, CursorError, ReadError, WalEnd } from "./WalError.ts"
+import type { AppendRecord, LostRange, SequenceNumber, WalRecord } from "./WalRecord.ts"
+
+/** The answer to an append. */
+export interface Appended {
+  /** First and last sequence number of the call; `last` is `first - 1` for an empty call. */
+  readonly first: SequenceNumber
+  readonly last: SequenceNumber
+  /** The writer epoch: until durable, the numbers are provisional and mean something in this epoch only. */
+  readonly epoch: number
+  /** Completes when all of the call is durable; fails with the reason why the log ended before. */
+  readonly durable: Effect.Effect<void, WalEnd>
+}
+
+/** Progress of a replay; counts start with this replay. */
+export interface ReplayProgress {
+  readonly records: number
+  readonly bytes: number
+  readonly segments: number
+  /** Segments between the start of the replay and the durable end when it started. */
+  readonly segmentsTotal: number
+}
+
+export interface ReplayOptions {
+  /** Delivery starts after this cursor's mark; `default` when absent. */
+  readonly cursor?: string
+  /** `durable-end`: ends at the watermark of the moment it gets there. `live`: goes on with what becomes durable. Default `live`. */
+  readonly until?: "durable-end" | "live"
+  /** Called after every segment. */
+  readonly onProgress?: (progress: ReplayProgress) => Effect.Effect<void>
+}
+
+export interface ReadOptions {
+  /** Where to start: a sequence number (inclusive), or the first record appended at or after a time. Default: the oldest. */
+  readonly from?: SequenceNumber | { readonly appendedAtMillis: number }
+  /** `durable-end` (default) or `live`. */
+  readonly until?: "durable-end" | "live"
+  /** At most so many records. */
+  readonly limit?: number
+}
+
+/** What to do about damage: fail with a typed error (default), or deliver the lost range as an element and go on. */
+export interface SkipDamage {
+  readonly onDamage: "skip"
+}
+
+export interface CursorStatus {
+  readonly mark: SequenceNumber
+  /** The mark as it would be found after a crash now. */
+  readonly persisted: SequenceNumber
+  /** Durable records above the mark. */
+  readonly lag: number
+}
+
+export type WalState = "open" | "closing" | "closed" | "fenced" | "failed"
+
+export interface WalStatus {
+  readonly nodeId: string
+  readonly streamId: string
+  readonly state: WalState
+  /** Why it is not open, for people. */
+  readonly stateReason?: string
+  /** Set when fenced and known. */
+  readonly newOwner?: string
+  readonly logId: string
+  readonly epoch: number
+  readonly lastAccepted: SequenceNumber
+  readonly durable: SequenceNumber
+  readonly trimmedTo: SequenceNumber
+  readonly cursors: Readonly<Record<string, CursorStatus>>
+  /** The cursor that holds back deletion, where one does. */
+  readonly heldBackBy?: string
+  /** Accepted and not durable: what a crash now would lose. */
+  readonly atRisk: { readonly records: number; readonly bytes: number; readonly oldestAgeMillis: number }
+  readonly buffered: { readonly bytes: number; readonly limitBytes: number; readonly queuedSegments: number }
+  readonly segments: { readonly durable: number; readonly inFlight: number }
+  /** Since when PUTs have failed without one success between, epoch milliseconds; absent while all is well. */
+  readonly storeFailingSinceMillis?: number
+  readonly lastStoreError?: string
+  readonly epochs: ReadonlyArray<
+    { readonly epoch: number; readonly end: number | null; readonly lastSeq: SequenceNumber | null }
+  >
+}
+
+/** How a log ended. */
+export interface CloseReport {
+  readonly streamId: string
+  readonly durable: SequenceNumber
+  /** Accepted and not known to be durable, inclusive; null when there is none. */
+  readonly lost: { readonly from: SequenceNumber; readonly to: SequenceNumber } | null
+  /** The manifest and the cursors are stored. */
+  readonly manifestWritten: boolean
+}
+
+export interface WalService {
+  /**
+   * Accepts the records, in order, and waits only for room. The bytes are copied. A call that spans segments can survive
+   * a crash as a prefix. Interrupting the caller drops what was not yet accepted and nothing else.
+   */
+  readonly append: (records: ReadonlyArray<AppendRecord>) => Effect.Effect<Appended, AppendError>
+  /** As `append`, but fails `BufferFull` instead of waiting; then nothing was accepted. */
+  readonly appendNow: (records: ReadonlyArray<AppendRecord>) => Effect.Effect<Appended, AppendError | BufferFull>
+  /** Appends what flows in, a chunk a call, and ends when all of it is durable; its result is the last sequence number (0: none). */
+  readonly sink: Sink.Sink<SequenceNumber, AppendRecord, never, AppendError>
+  /** Seals what is open and waits until all that was accepted before is durable; its result is the watermark. */
+  readonly flush: Effect.Effect<SequenceNumber, WalEnd>
+  /** These are done, in any order; the mark moves over what is contiguous. */
+  readonly ack: (
+    done: SequenceNumber | { readonly from: SequenceNumber; readonly to: SequenceNumber },
+    options?: { readonly cursor?: string }
+  ) => Effect.Effect<void, AckError>
+  /** Everything up to `seq` is done. A lower value than the mark is a no-op. Creates the cursor where it is missing. */
+  readonly commit: (seq: SequenceNumber, options?: { readonly cursor?: string }) => Effect.Effect<void, CursorError>
+  /** Forgets a cursor; `default` cannot be removed. */
+  readonly removeCursor: (cursor: string) => Effect.Effect<void, CursorError>
+  /** Deletes whole segments at or below `seq`, as far as every cursor allows; its result is the new trim point. */
+  readonly trim: (seq: SequenceNumber) => Effect.Effect<SequenceNumber, CursorError>
+  /** Records after a cursor, in order, durable ones only. */
+  readonly replay: {
+    (options: ReplayOptions & SkipDamage): Stream.Stream<WalRecord | LostRange, ReadError>
+    (options?: ReplayOptions): Stream.Stream<WalRecord, ReadError>
+  }
+  /** Records from a number or a time, in order, durable ones only. */
+  readonly read: {
+    (options: ReadOptions & SkipDamage): Stream.Stream<WalRecord | LostRange, ReadError>
+    (options?: ReadOptions): Stream.Stream<WalRecord, ReadError>
+  }
+  readonly status: Effect.Effect<WalStatus>
+  /** Refuses appends, seals, drains, writes manifest and cursors, all within `shutdown_timeout`. The second call gets the first's report. */
+  readonly close: Effect.Effect<CloseReport>
+  /** Completes, never fails, when the log has ended: with the reason. */
+  readonly ended: Effect.Effect<WalEnd>
+}

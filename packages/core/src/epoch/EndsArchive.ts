@@ -1,0 +1,69 @@
+/**
+ * Recorded ends that no longer fit the manifest: immutable objects, chained from the newest to the oldest.
+ */
+import { Effect, Result, Schema } from "effect"
+import { Boundary, Count } from "../format/Boundary.ts"
+import { decodeText, encodeText } from "../format/Bytes.ts"
+import type { Manifest } from "../format/ManifestCodec.ts"
+import { ObjectStore } from "../store/ObjectStore.ts"
+import { pauseBeforeRetry, retryWhilePassing, toStoreError } from "../store/StoreRetry.ts"
+import { ManifestCorrupt } from "../WalError.ts"
+import type { LookContext } from "./SlotLook.ts"
+
+const Pointer = Schema.Struct({ key: Schema.String, through: Count })
+
+const Archive = Schema.fromJsonString(Schema.Struct({
+  format: Schema.Literal("effect-wal ends"),
+  version: Schema.Literal(1),
+  ends: Schema.Array(Boundary),
+  previous: Schema.NullOr(Pointer)
+}))
+
+const decodeArchive = Schema.decodeUnknownResult(Archive)
+
+/** At most so many archives are followed: 1.2 million epochs. */
+const maxArchives = 10_000
+
+/** Stores the ends in an object of their own; answers what the manifest says of it. */
+export const archiveEnds = Effect.fnUntraced(function*(
+  context: LookContext,
+  request: {
+    readonly ends: ReadonlyArray<Boundary>
+    readonly previous: Manifest["ends_archive"]
+    readonly nonce: string
+  }
+) {
+  const store = yield* ObjectStore
+  const through = request.ends.reduce((highest, end) => Math.max(highest, end.epoch), 0)
+  // The nonce in the key makes the body the only one that can be there: an unknown outcome needs no look.
+  const key = `${context.prefix}epochs/${String(through).padStart(10, "0")}-${request.nonce}.json`
+  const body = encodeText(
+    JSON.stringify({ format: "effect-wal ends", version: 1, ends: request.ends, previous: request.previous })
+  )
+  for (let attempt = 0;; attempt++) {
+    const answer = yield* Effect.result(store.create(key, body))
+    if (Result.isSuccess(answer) || answer.failure.reason === "AlreadyExists") return { key, through }
+    if (!answer.failure.isRetryable) return yield* toStoreError(answer.failure)
+    yield* pauseBeforeRetry(context.backoff, attempt, answer.failure.retryAfterMillis)
+  }
+})
+
+/** All recorded ends above the trim point, ascending. */
+export const allEnds = Effect.fnUntraced(function*(context: LookContext, manifest: Manifest) {
+  const store = yield* ObjectStore
+  const ends: Array<Boundary> = [...manifest.ends]
+  let pointer = manifest.ends_archive
+  for (let count = 0; pointer !== null && pointer.through >= manifest.trim.epoch && count < maxArchives; count++) {
+    const key: string = pointer.key
+    const object = yield* retryWhilePassing(store.get(key), context).pipe(Effect.mapError(toStoreError))
+    const archive = decodeArchive(decodeText(object.body))
+    if (Result.isFailure(archive)) return yield* new ManifestCorrupt({ key, reason: archive.failure.message })
+    ends.push(...archive.success.ends)
+    pointer = archive.success.previous
+  }
+  return ends
+    .filter((end) =>
+      end.epoch > manifest.trim.epoch || end.epoch === manifest.trim.epoch && end.slot > manifest.trim.slot
+    )
+    .sort((left, right) => left.epoch - right.epoch)
+})

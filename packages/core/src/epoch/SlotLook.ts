@@ -1,0 +1,64 @@
+/** Looking at slots of an epoch in the store: listings and headers. */
+import { Effect, Result } from "effect"
+import type { DigestService } from "../codec/Digest.ts"
+import { epochPrefix, parseSlotKey, slotKey } from "../format/ObjectKey.ts"
+import { readHeader } from "../format/SegmentCodec.ts"
+import { maxHeaderBytes } from "../format/SegmentHeader.ts"
+import { ObjectStore } from "../store/ObjectStore.ts"
+import { type Backoff, retryWhilePassing, toStoreError } from "../store/StoreRetry.ts"
+import type { ListedSlot } from "./EndOfEpoch.ts"
+
+export interface LookContext {
+  /** `{prefix}/{node_id}/{stream_id}/`. */
+  readonly prefix: string
+  readonly digest: DigestService
+  readonly backoff: Backoff
+  /** Tries of one request while the store's answers may pass. */
+  readonly attempts: number
+}
+
+/** A listing is at most so many pages: 10 million slots. Beyond it something lists for ever. */
+const maxPages = 10_000
+
+/** All slots of the epoch from `from` up, in the store's order; keys that are not ours are left out. */
+export const listSlots = Effect.fnUntraced(function*(context: LookContext, epoch: number, from: number) {
+  const store = yield* ObjectStore
+  const slots: Array<ListedSlot> = []
+  const startAfter = from === 0 ? epochPrefix(context.prefix, epoch) : slotKey(context.prefix, epoch, from - 1)
+  let page: string | undefined
+  for (let count = 0; count < maxPages; count++) {
+    const listed = yield* retryWhilePassing(
+      store.list({ prefix: epochPrefix(context.prefix, epoch), startAfter, ...(page === undefined ? {} : { page }) }),
+      context
+    ).pipe(Effect.mapError(toStoreError))
+    for (const object of listed.objects) {
+      const name = parseSlotKey(context.prefix, object.key)
+      if (name !== undefined && name.epoch === epoch) slots.push({ slot: name.slot, sizeBytes: object.sizeBytes })
+    }
+    page = listed.next
+    if (page === undefined) break
+  }
+  return slots
+})
+
+/** The header of a slot; `undefined` where nothing is stored. Fails `SegmentCorrupt` or `SegmentTooNew` for what is no header. */
+export const lookAt = Effect.fnUntraced(function*(context: LookContext, epoch: number, slot: number) {
+  const store = yield* ObjectStore
+  const key = slotKey(context.prefix, epoch, slot)
+  const read = yield* Effect.result(retryWhilePassing(store.get(key, { firstBytes: maxHeaderBytes }), context))
+  if (Result.isFailure(read)) {
+    return read.failure.reason === "NotFound" ? undefined : yield* toStoreError(read.failure)
+  }
+  return (yield* readHeader(key, read.success.body, context.digest)).header
+})
+
+/** The headers of those slots that are stored and readable; damage elsewhere is for readers to find. */
+export const lookAtReadable = (context: LookContext, epoch: number, slots: ReadonlyArray<number>) =>
+  Effect.forEach(
+    slots,
+    (slot) =>
+      lookAt(context, epoch, slot).pipe(
+        Effect.catchTag(["SegmentCorrupt", "SegmentTooNew"], () => Effect.void)
+      ),
+    { concurrency: 16 }
+  ).pipe(Effect.map((headers) => headers.filter((header) => header !== undefined)))

@@ -1,0 +1,171 @@
+/**
+ * Opening a log for writing: fence the manifest first, then end the live epoch, then activate.
+ *
+ * Six round trips on the straight path, no clock, no lease, no wait. Invariants: from step 2 on no older writer can move
+ * the trim point or a cursor · no segment is sent before step 4 is confirmed · another epoch or nonce read back in step 4
+ * is a newer writer, never something to merge with.
+ */
+import { Effect } from "effect"
+import type { Boundary } from "../format/Boundary.ts"
+import { chainSeed } from "../format/ChainHash.ts"
+import type { CursorSet } from "../format/CursorSet.ts"
+import { encodeManifest, type Manifest } from "../format/ManifestCodec.ts"
+import { manifestKey, parseSlotKey, segmentsPrefix, slotKey } from "../format/ObjectKey.ts"
+import { encodeEndMarker } from "../format/SegmentCodec.ts"
+import { activate, claim, endsToArchive, newManifest, recordedTail } from "../manifest/Manifest.ts"
+import {
+  type HeldManifest,
+  type ManifestAccess,
+  readManifest,
+  rereadManifest,
+  swapManifest
+} from "../manifest/ManifestStore.ts"
+import { NonceSource } from "../Nonce.ts"
+import { ObjectStore } from "../store/ObjectStore.ts"
+import type { ObjectStoreError } from "../store/ObjectStoreError.ts"
+import { retryWhilePassing, toStoreError } from "../store/StoreRetry.ts"
+import { EndMarkerLost, ManifestMissing } from "../WalError.ts"
+import { type EndedEpoch, endLiveEpoch, type Opener } from "./EndLiveEpoch.ts"
+import { isMarkerOf } from "./EndOfEpoch.ts"
+import { allEnds, archiveEnds } from "./EndsArchive.ts"
+import { lookAt, type LookContext } from "./SlotLook.ts"
+
+export interface TakeoverRequest extends LookContext {
+  readonly streamId: string
+  readonly host: string
+  /** Slots that this writer can have in flight. */
+  readonly window: number
+  readonly onConflict: (error: ObjectStoreError) => Effect.Effect<void>
+}
+
+/** The log as this writer has taken it over. */
+export interface OpenedEpoch {
+  readonly held: HeldManifest
+  readonly epoch: number
+  readonly nonce: string
+  /** What the first segment of this epoch follows. */
+  readonly link: Boundary
+  readonly ends: ReadonlyArray<Boundary>
+  readonly cursors: CursorSet
+  /** The epoch that this opening ended, with its end; absent where none was live. */
+  readonly ended?: Boundary
+}
+
+/** Recorded ends whose markers are looked at: the newest ones, where a late request could still land. */
+const checkedEnds = 3
+
+/** Opening is limited by its time-out, not by tries. */
+const unlimited = Number.MAX_SAFE_INTEGER
+
+const accessOf = (request: TakeoverRequest): ManifestAccess => ({
+  key: manifestKey(request.prefix),
+  streamId: request.streamId,
+  backoff: request.backoff,
+  readAttempts: request.attempts
+})
+
+/** Creates the manifest of a new log, or reads the one that somebody else created meanwhile. */
+const createManifest = Effect.fnUntraced(function*(request: TakeoverRequest, nonce: string) {
+  const store = yield* ObjectStore
+  const freshNonce = yield* NonceSource
+  const access = accessOf(request)
+  const listed = yield* retryWhilePassing(store.list({ prefix: segmentsPrefix(request.prefix) }), request).pipe(
+    Effect.mapError(toStoreError)
+  )
+  const segment = listed.objects.find((object) => parseSlotKey(request.prefix, object.key) !== undefined)
+  if (segment !== undefined) return yield* new ManifestMissing({ key: access.key, found: segment.key })
+  const logId = yield* freshNonce
+  const chain = chainSeed(logId, request.digest)
+  const manifest = newManifest({ logId, chain }, { nonce, host: request.host }, yield* freshNonce)
+  return yield* retryWhilePassing(store.create(access.key, encodeManifest(manifest)), request).pipe(
+    Effect.map((tag): HeldManifest => ({ manifest, tag })),
+    // Taken: by somebody else, or by this very body whose answer was lost. Both go on from what is there.
+    Effect.catchIf((error) => error.reason === "AlreadyExists", () => rereadManifest(access)),
+    Effect.catchTag("ObjectStoreError", (error) => Effect.fail(toStoreError(error)))
+  )
+})
+
+/** Steps 1 and 2: the manifest with a higher epoch and my nonce. */
+const fenceManifest = Effect.fnUntraced(function*(request: TakeoverRequest, nonce: string) {
+  const access = accessOf(request)
+  const held = (yield* readManifest(access)) ?? (yield* createManifest(request, nonce))
+  return yield* swapUnlimited(access, held, request, {
+    next: (current, commitId) => claim(current, { nonce, host: request.host }, commitId)
+  })
+})
+
+const swapUnlimited = (
+  access: ManifestAccess,
+  held: HeldManifest,
+  request: TakeoverRequest,
+  swap: {
+    readonly next: (current: Manifest, commitId: string) => Manifest
+    readonly owner?: { readonly epoch: number; readonly nonce: string }
+  }
+) =>
+  swapManifest(access, held, { ...swap, attempts: unlimited, onConflict: request.onConflict }).pipe(
+    Effect.flatMap((swapped) => "_tag" in swapped ? Effect.die(swapped.last) : Effect.succeed(swapped))
+  )
+
+/** Puts back an end marker that is missing at a recorded end; data there is `EndMarkerLost`. */
+const checkMarker = Effect.fnUntraced(
+  function*(request: TakeoverRequest, manifest: Manifest, opener: Opener, end: Boundary) {
+    const store = yield* ObjectStore
+    const place = { logId: manifest.log_id, epoch: end.epoch, slot: end.slot }
+    const key = slotKey(request.prefix, end.epoch, end.slot)
+    const header = yield* lookAt(request, end.epoch, end.slot)
+    if (header === undefined) {
+      yield* Effect.logWarning(`end marker ${key} was missing and is put back`)
+      const marker = encodeEndMarker({ ...place, nonce: opener.nonce, owner: opener }, request.digest)
+      yield* retryWhilePassing(store.create(key, marker), request).pipe(
+        Effect.catchIf((error) => error.reason === "AlreadyExists", () => Effect.void),
+        Effect.mapError(toStoreError)
+      )
+    } else if (!isMarkerOf(header, place)) return yield* new EndMarkerLost({ key })
+  }
+)
+
+const checkMarkers = (request: TakeoverRequest, manifest: Manifest, opener: Opener) =>
+  Effect.forEach(manifest.ends.slice(-checkedEnds), (end) => checkMarker(request, manifest, opener, end), {
+    concurrency: "unbounded",
+    discard: true
+  })
+
+/** Takes the log over. Interrupting it leaves a log that opens again. */
+export const takeOver = Effect.fnUntraced(function*(request: TakeoverRequest) {
+  const freshNonce = yield* NonceSource
+  const nonce = yield* freshNonce
+  const claimed = yield* fenceManifest(request, nonce)
+  const manifest = claimed.manifest
+  const opener: Opener = { nonce, epoch: manifest.epoch, host: request.host }
+  const noLiveEpoch: EndedEpoch | undefined = undefined
+  const [ended] = yield* Effect.all([
+    manifest.live === 0 ? Effect.succeed(noLiveEpoch) : endLiveEpoch(request, manifest, opener),
+    checkMarkers(request, manifest, opener)
+  ], { concurrency: "unbounded" })
+  const moved = endsToArchive(manifest)
+  const archived = moved.length === 0
+    ? undefined
+    : yield* archiveEnds(request, { ends: moved, previous: manifest.ends_archive, nonce })
+  const cursors = ended?.cursors ?? manifest.cursors
+  const held = yield* swapUnlimited(accessOf(request), claimed, request, {
+    owner: { epoch: manifest.epoch, nonce },
+    next: (current, commitId) =>
+      activate(current, {
+        cursors,
+        window: request.window,
+        commitId,
+        ...(ended === undefined ? {} : { ended: ended.end }),
+        ...(archived === undefined ? {} : { archived })
+      })
+  })
+  return {
+    held,
+    epoch: held.manifest.epoch,
+    nonce,
+    link: ended === undefined ? recordedTail(manifest) : ended.end,
+    ends: yield* allEnds(request, held.manifest),
+    cursors: held.manifest.cursors,
+    ...(ended === undefined ? {} : { ended: ended.end })
+  } satisfies OpenedEpoch
+})

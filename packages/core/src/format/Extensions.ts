@@ -1,0 +1,55 @@
+/**
+ * The extensions of this version: what they hold, and how they are read.
+ *
+ * | type | name | critical | holds |
+ * |---|---|---|---|
+ * | 1 | cursors | no | JSON of the cursor set as it was when the segment was first sent |
+ * | 2 | trim | no | JSON of the trim point then (a copy; nothing is deleted because of it) |
+ * | 3 | link | no | JSON of the boundary that the first segment of an epoch follows |
+ * | 4 | owner | no | JSON `{ epoch, host }` of the opener that put an end marker |
+ *
+ * Types from 16 up are free for later versions.
+ */
+import { Result, Schema } from "effect"
+import { Boundary, Count } from "./Boundary.ts"
+import { decodeText, encodeText } from "./Bytes.ts"
+import { CursorSet } from "./CursorSet.ts"
+import type { Extension, SegmentHeader } from "./SegmentHeader.ts"
+
+export const cursorsExtension = 1
+export const trimExtension = 2
+export const linkExtension = 3
+export const ownerExtension = 4
+
+/** No extension of this version is critical. */
+export const knownCriticalExtensions: ReadonlySet<number> = new Set()
+
+export const Owner = Schema.Struct({ epoch: Count, host: Schema.String })
+export type Owner = typeof Owner.Type
+
+const jsonExtension = (type: number, value: unknown): Extension => ({
+  type,
+  critical: false,
+  bytes: encodeText(JSON.stringify(value))
+})
+
+export const encodeCursors = (cursors: CursorSet): Extension => jsonExtension(cursorsExtension, cursors)
+export const encodeTrim = (trim: Boundary): Extension => jsonExtension(trimExtension, trim)
+export const encodeLink = (link: Boundary): Extension => jsonExtension(linkExtension, link)
+export const encodeOwner = (owner: Owner): Extension => jsonExtension(ownerExtension, owner)
+
+const reader = <A>(type: number, schema: Schema.ConstraintDecoder<A>) => {
+  const decode = Schema.decodeUnknownResult(Schema.fromJsonString(schema))
+  return (header: SegmentHeader): A | undefined => {
+    const extension = header.extensions.find((one) => one.type === type)
+    const text = extension === undefined ? undefined : decodeText(extension.bytes)
+    if (text === undefined) return undefined
+    return Result.getOrUndefined(decode(text))
+  }
+}
+
+/** Each answers `undefined` where the header has none: these are copies, a missing one is not damage. */
+export const cursorsOf = reader(cursorsExtension, CursorSet)
+export const trimOf = reader(trimExtension, Boundary)
+export const linkOf = reader(linkExtension, Boundary)
+export const ownerOf = reader(ownerExtension, Owner)

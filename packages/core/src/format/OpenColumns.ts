@@ -1,0 +1,69 @@
+/**
+ * The columns of a segment while it fills: plain growing arrays, written on the hot path without an effect.
+ */
+import { Result, Schema } from "effect"
+import type { AppendRecord } from "../WalRecord.ts"
+
+const HeadersJson = Schema.fromJsonString(Schema.Record(Schema.String, Schema.String))
+const decodeHeaders = Schema.decodeUnknownResult(HeadersJson)
+
+/** First size of the payload buffer. */
+const initialBytes = 16_384
+
+export class OpenColumns {
+  count = 0
+  payloadBytes = 0
+  payloads: Uint8Array<ArrayBuffer> = new Uint8Array(initialBytes)
+  readonly lengths: Array<number> = []
+  /** `appended_at` of each record. */
+  readonly times: Array<number> = []
+  /** Optional columns are created by the first record that has the field, filled up with `undefined`. */
+  keys: Array<string | undefined> | undefined = undefined
+  headers: Array<string | undefined> | undefined = undefined
+  contentTypes: Array<string | undefined> | undefined = undefined
+  timestamps: Array<number | undefined> | undefined = undefined
+
+  /** The headers of a record from the text of their column; `undefined` when it is damaged. */
+  static decodeHeaders(text: string): Readonly<Record<string, string>> | undefined {
+    return Result.getOrUndefined(decodeHeaders(text))
+  }
+
+  /** Copies the record in. */
+  push(record: AppendRecord, appendedAt: number): void {
+    const payload = record.payload
+    this.reserve(payload.length)
+    this.payloads.set(payload, this.payloadBytes)
+    this.payloadBytes += payload.length
+    this.lengths.push(payload.length)
+    this.times.push(appendedAt)
+    this.keys = extend(this.keys, this.count, record.key)
+    const headers = record.headers
+    this.headers = extend(this.headers, this.count, headers === undefined ? undefined : JSON.stringify(headers))
+    this.contentTypes = extend(this.contentTypes, this.count, record.contentType)
+    this.timestamps = extend(this.timestamps, this.count, record.timestamp)
+    this.count++
+  }
+
+  private reserve(bytes: number): void {
+    const needed = this.payloadBytes + bytes
+    if (needed <= this.payloads.length) return
+    const grown = new Uint8Array(Math.max(needed, this.payloads.length * 2))
+    grown.set(this.payloads.subarray(0, this.payloadBytes))
+    this.payloads = grown
+  }
+}
+
+const extend = <A>(
+  column: Array<A | undefined> | undefined,
+  count: number,
+  value: A | undefined
+): Array<A | undefined> | undefined => {
+  if (column === undefined) {
+    if (value === undefined) return undefined
+    const created = new Array<A | undefined>(count).fill(undefined)
+    created.push(value)
+    return created
+  }
+  column.push(value)
+  return column
+}

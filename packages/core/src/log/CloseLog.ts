@@ -1,0 +1,58 @@
+/**
+ * Closing a log: refuse appends, seal, drain, write manifest and cursors, all within `shutdown_timeout`.
+ */
+import { Clock, Deferred, Duration, Effect, Option } from "effect"
+import { WalClosed } from "../WalError.ts"
+import type { CloseReport } from "../WalService.ts"
+import type { LogEngine } from "./LogEngine.ts"
+
+/** The share of the time-out that draining leaves for the manifest, and the most that it needs. */
+const manifestShare = 0.2
+const manifestMillis = 2_000
+
+const reportOf = (engine: LogEngine, manifestWritten: boolean): CloseReport => {
+  const durable = engine.ledger.durable.seq
+  const accepted = engine.segmenter.lastAccepted
+  return {
+    streamId: engine.options.streamId,
+    durable,
+    lost: accepted > durable ? { from: durable + 1, to: accepted } : null,
+    manifestWritten
+  }
+}
+
+const logReport = (report: CloseReport): Effect.Effect<void> => {
+  const { durable, lost, streamId } = report
+  if (lost === null) return Effect.logInfo(`log ${streamId} closed: durable up to ${durable}`)
+  return Effect.logError(
+    `log ${streamId} closed with records not stored: ${lost.from} to ${lost.to} (durable up to ${durable})`
+  )
+}
+
+/** Closes an open log; one that is over already is only reported. */
+export const closeLog = Effect.fnUntraced(function*(engine: LogEngine) {
+  const { fate, pool, segmenter } = engine
+  if (!fate.beginClosing()) {
+    const report = reportOf(engine, false)
+    yield* logReport(report)
+    return report
+  }
+  const startedAt = yield* Clock.currentTimeMillis
+  const total = Duration.toMillis(engine.options.parallelPut.shutdownTimeout)
+  const last = segmenter.flush("close")
+  segmenter.poke()
+  pool.hurryUp()
+  // Why a log ended while it drained is in its fate and in the report.
+  const drained = last === undefined ? Effect.void : Effect.exit(Deferred.await(last.durable))
+  yield* Effect.timeoutOption(drained, Duration.millis(total - Math.min(manifestMillis, total * manifestShare)))
+  const left = Math.max(0, startedAt + total - (yield* Clock.currentTimeMillis))
+  const written = yield* engine.coordinator.commit.pipe(
+    Effect.as(true),
+    Effect.catch(() => Effect.succeed(false)),
+    Effect.timeoutOption(Duration.millis(left))
+  )
+  const report = reportOf(engine, Option.getOrElse(written, () => false))
+  fate.end(new WalClosed({ streamId: engine.options.streamId }))
+  yield* logReport(report)
+  return report
+})

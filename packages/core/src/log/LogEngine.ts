@@ -1,0 +1,269 @@
+/**
+ * The parts of an open log, joined: append to segmenter to queue to workers to watermark, and the manifest beside it.
+ *
+ * Owns: the wiring, and the fibers. What each part does stands in its own file.
+ */
+import { Clock, Deferred, Effect, Exit } from "effect"
+import { BufferBudget, type BufferBudgetState } from "../BufferBudget.ts"
+import { Cursors } from "../cursor/Cursors.ts"
+import { compareRevisions } from "../format/CursorSet.ts"
+import type { Manifest } from "../format/ManifestCodec.ts"
+import { manifestKey } from "../format/ObjectKey.ts"
+import type { Progress } from "../manifest/Manifest.ts"
+import { ManifestCoordinator } from "../manifest/ManifestCoordinator.ts"
+import { SparseIndex } from "../manifest/SparseIndex.ts"
+import { EpochMap } from "../read/EpochMap.ts"
+import type { LogView } from "../read/LogView.ts"
+import { TailBuffer } from "../read/TailBuffer.ts"
+import { GarbageCollector } from "../retain/GarbageCollector.ts"
+import { decideTrim } from "../retain/TrimPolicy.ts"
+import { ObjectStore } from "../store/ObjectStore.ts"
+import { type WalEnd, WalFailed } from "../WalError.ts"
+import type { WalOptions } from "../WalOptions.ts"
+import { DurableWatermark } from "../write/DurableWatermark.ts"
+import { LogFate } from "../write/LogFate.ts"
+import { PutWorkerPool, type StoredSegment } from "../write/PutWorker.ts"
+import type { StampedSegment } from "../write/Segment.ts"
+import { Segmenter } from "../write/Segmenter.ts"
+import { SegmentQueue } from "../write/SegmentQueue.ts"
+import { SlotLedger } from "../write/SlotLedger.ts"
+import { makeAgeLimits } from "./AgeLimits.ts"
+import type { openLog } from "./OpenLog.ts"
+import { makePutLog } from "./PutLog.ts"
+import { coordinatorSettings, lanesOf, queuedPerWorker, segmenterSettings } from "./Settings.ts"
+
+/** Boundaries kept in memory. */
+const indexEntries = 4_096
+
+export type Opened = Effect.Success<ReturnType<typeof openLog>>
+
+interface Ambient {
+  readonly clock: Clock.Clock
+  readonly budget: BufferBudgetState
+}
+
+export class LogEngine {
+  readonly options: WalOptions
+  readonly logId: string
+  readonly epoch: number
+  readonly clock: Clock.Clock
+  readonly fate = new LogFate()
+  readonly queue: SegmentQueue
+  readonly ledger: SlotLedger
+  readonly index: SparseIndex
+  readonly epochMap: EpochMap
+  readonly cursors: Cursors
+  readonly segmenter: Segmenter
+  readonly watermark: DurableWatermark
+  readonly pool: PutWorkerPool
+  readonly coordinator: ManifestCoordinator
+  readonly collector: GarbageCollector
+  readonly view: LogView
+  /** Told of every stored segment. */
+  onStored: (stored: StoredSegment) => void = () => undefined
+  /** Everything at or below it may go, as far as cursors allow. */
+  requestedTrimSeq = 0
+  private readonly open: Opened
+  private readonly ages: ReturnType<typeof makeAgeLimits>
+  private readonly putLog = makePutLog()
+
+  constructor(options: WalOptions, open: Opened, ambient: Ambient) {
+    const { digest, opened, prefix, stats, store } = open
+    const manifest = opened.held.manifest
+    this.options = options
+    this.open = open
+    this.clock = ambient.clock
+    this.logId = manifest.log_id
+    this.epoch = opened.epoch
+    this.queue = new SegmentQueue(queuedPerWorker * options.parallelPut.workers)
+    this.ledger = new SlotLedger({
+      prefix,
+      logId: manifest.log_id,
+      nonce: opened.nonce,
+      epoch: opened.epoch,
+      window: lanesOf(options),
+      link: opened.link,
+      digest
+    })
+    this.index = new SparseIndex([...manifest.index, ...opened.ends, manifest.checkpoint], indexEntries)
+    this.epochMap = new EpochMap(opened.ends, opened.epoch, () => this.ledger.durable.slot)
+    this.ages = makeAgeLimits(options.retention, store, prefix, this.index)
+    this.cursors = new Cursors(
+      opened.cursors,
+      { epoch: opened.epoch, maxAhead: options.cursor.maxAhead },
+      () => this.ledger.durable.seq,
+      () => this.coordinator.current.trim.seq
+    )
+    this.segmenter = new Segmenter(segmenterSettings(options, opened), {
+      fate: this.fate,
+      queue: this.queue,
+      budget: ambient.budget,
+      clock: ambient.clock,
+      workerFree: () => this.pool.hasFreeWorker
+    })
+    const tail = new TailBuffer(options.tailBufferBytes)
+    this.watermark = new DurableWatermark({
+      fate: this.fate,
+      ledger: this.ledger,
+      index: this.index,
+      tail,
+      stats,
+      onDurable: (segment) => this.segmentDurable(segment)
+    })
+    this.pool = this.makePool()
+    this.collector = this.makeCollector(manifest)
+    this.coordinator = this.makeCoordinator()
+    this.view = this.makeView(tail)
+    this.fate.onEnd((error) => this.failOutstanding(error))
+  }
+
+  get stats(): Opened["stats"] {
+    return this.open.stats
+  }
+
+  /** Starts the fibers; each that dies ends the log. */
+  get run() {
+    const lanes = Array.from({ length: lanesOf(this.options) }, () => this.supervised("worker", this.pool.run))
+    return Effect.all([
+      this.supervised("segmenter", this.segmenter.run),
+      ...lanes,
+      this.supervised("manifest coordinator", this.coordinator.run),
+      this.supervised("garbage collector", this.collector.run)
+    ], { discard: true })
+  }
+
+  private makePool(): PutWorkerPool {
+    const { compression, digest, opened, stats, store } = this.open
+    return new PutWorkerPool({
+      streamId: this.options.streamId,
+      epoch: opened.epoch,
+      compression: this.options.compression,
+      backoff: this.options.retry
+    }, {
+      fate: this.fate,
+      queue: this.queue,
+      ledger: this.ledger,
+      store,
+      digest,
+      compression,
+      stats,
+      stampContext: () => ({ cursors: this.cursors.snapshot(), trim: this.coordinator.current.trim }),
+      onStored: (stored) => Effect.suspend(() => this.segmentStored(stored)),
+      onRetry: this.putLog.failed,
+      onIdle: () => this.segmenter.poke()
+    })
+  }
+
+  private makeCollector(manifest: Manifest): GarbageCollector {
+    const { digest, prefix, stats } = this.open
+    return new GarbageCollector({
+      prefix,
+      logId: manifest.log_id,
+      digest,
+      backoff: this.options.retry,
+      trim: manifest.trim,
+      endOf: (epoch) => this.epochMap.endOf(epoch),
+      epochs: () => this.epochMap.epochs
+    }, stats)
+  }
+
+  private makeCoordinator(): ManifestCoordinator {
+    const { opened, prefix, stats, store } = this.open
+    return new ManifestCoordinator(coordinatorSettings(this.options, opened, manifestKey(prefix)), {
+      fate: this.fate,
+      store,
+      stats,
+      cursors: this.cursors,
+      carrierDueMillis: (nowMillis) => this.carrierDueMillis(nowMillis),
+      beforeCommit: this.ages.refresh,
+      progress: (current) => this.progress(current),
+      onTrimmed: (trim) => {
+        this.index.dropThrough(trim)
+        this.collector.trimmed(trim)
+      },
+      onFenced: (error) => this.pool.fence(error)
+    }, opened.held)
+  }
+
+  private makeView(tail: TailBuffer): LogView {
+    const { compression, digest, prefix, store } = this.open
+    return {
+      prefix,
+      logId: this.logId,
+      store,
+      digest,
+      compression,
+      backoff: this.options.retry,
+      maxSegmentBytes: this.options.maxSegmentBytes,
+      prefetch: this.options.prefetch,
+      trim: () => this.coordinator.current.trim,
+      durable: () => this.ledger.durable,
+      epochs: () => this.epochMap.spans,
+      index: this.index,
+      tail,
+      beyond: (seq) => this.watermark.beyond(seq)
+    }
+  }
+
+  private segmentStored(stored: StoredSegment): Effect.Effect<void> {
+    this.stats.storedBytes += stored.storedBytes
+    this.watermark.stored(stored.stamped.header.slot)
+    this.onStored(stored)
+    return this.putLog.complete(stored)
+  }
+
+  private segmentDurable(segment: StampedSegment): void {
+    this.cursors.stored(segment.cursors)
+    this.segmenter.release(segment.bufferBytes)
+    this.coordinator.segmentDurable(this.clock.currentTimeMillisUnsafe())
+  }
+
+  /** What the next manifest body says. */
+  private progress(current: Manifest): Progress {
+    const cursors = this.cursors.snapshot()
+    const trim = decideTrim({
+      policy: this.options.retention.policy,
+      current: current.trim,
+      cursors,
+      requestedSeq: this.requestedTrimSeq,
+      atMost: (seq) => this.index.atMost(seq),
+      ...this.ages.limits()
+    })
+    return { checkpoint: this.ledger.durable, trim, cursors, index: this.index.all }
+  }
+
+  /** When a segment header with the cursors as they are now is due. */
+  private carrierDueMillis(nowMillis: number): number | undefined {
+    const newest = this.ledger.outstanding.at(-1)
+    const revision = this.cursors.snapshot().revision
+    if (newest !== undefined && compareRevisions(newest.cursors.revision, revision) >= 0) return nowMillis
+    return this.queue.size > 0 ? nowMillis : this.segmenter.sealDueMillis
+  }
+
+  private failOutstanding(error: WalEnd): void {
+    const failed = Exit.fail(error)
+    const abandoned = this.segmenter.abandon()
+    const waiting = [...this.ledger.outstanding, ...this.queue.drain(), ...(abandoned === undefined ? [] : [abandoned])]
+    for (const segment of waiting) Deferred.doneUnsafe(segment.ticket.durable, failed)
+  }
+
+  private supervised<E>(name: string, fiber: Effect.Effect<never, E, ObjectStore>) {
+    const { streamId } = this.options
+    return fiber.pipe(
+      Effect.provideService(ObjectStore, this.open.store),
+      Effect.onExit((exit) => {
+        if (!Exit.isFailure(exit) || Exit.hasInterrupts(exit)) return Effect.void
+        this.fate.end(new WalFailed({ streamId, cause: `${name}: ${String(exit.cause)}` }))
+        return Effect.logError(`log ${streamId} stopped: ${name} died`, exit.cause)
+      }),
+      Effect.forkScoped({ startImmediately: true })
+    )
+  }
+}
+
+/** Builds the parts of an opened log and starts their fibers; they end with the scope. */
+export const makeEngine = Effect.fnUntraced(function*(options: WalOptions, open: Opened) {
+  const engine = new LogEngine(options, open, { clock: yield* Clock.Clock, budget: yield* BufferBudget })
+  yield* engine.run
+  return engine
+})

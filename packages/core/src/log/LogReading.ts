@@ -1,0 +1,106 @@
+/** Replay and reads of an open log. */
+import { Clock, Effect, Stream } from "effect"
+import { defaultCursor } from "../format/CursorSet.ts"
+import type { WalMetricsHandle } from "../observe/WalMetrics.ts"
+import { locateSeq, locateTime } from "../read/Locate.ts"
+import { countFrom, type LogView } from "../read/LogView.ts"
+import { streamRecords, type StreamRequest } from "../read/RecordStream.ts"
+import { InvalidCursor, type ReadError } from "../WalError.ts"
+import type { LostRange, WalRecord } from "../WalRecord.ts"
+import type { ReadOptions, ReplayOptions } from "../WalService.ts"
+
+type Element = WalRecord | LostRange
+
+const seqProblem = (from: number): InvalidCursor | undefined =>
+  Number.isSafeInteger(from) && from >= 1
+    ? undefined
+    : new InvalidCursor({
+      cursor: "from",
+      value: String(from),
+      rule: `must be a whole number from 1 to ${Number.MAX_SAFE_INTEGER}`
+    })
+
+/** Skips what a time search left before the time; a boundary lies at or shortly before it. */
+const dropBefore = (atMillis: number) => (element: Element): boolean =>
+  !("_tag" in element) && element.appendedAt < atMillis
+
+/** Where a read starts: a number, and for a time what to leave out. */
+const startOf = Effect.fnUntraced(function*(view: LogView, from: ReadOptions["from"]) {
+  if (from === undefined) return view.trim().seq + 1
+  if (typeof from === "number") {
+    const problem = seqProblem(from)
+    return problem === undefined ? from : yield* problem
+  }
+  return (yield* locateTime(view, from.appendedAtMillis)).seq + 1
+})
+
+const quiet = { onSegment: () => Effect.void, onLost: () => Effect.void, onCaughtUp: Effect.void }
+
+/** Records from a number or a time on. */
+export const readFrom = (
+  view: LogView,
+  options: ReadOptions & { readonly onDamage?: "skip" },
+  onLost: (lost: LostRange) => Effect.Effect<void> = quiet.onLost
+): Stream.Stream<Element, ReadError> => {
+  const stream = Stream.unwrap(Effect.map(startOf(view, options.from), (fromSeq) =>
+    streamRecords(view, {
+      ...quiet,
+      onLost,
+      fromSeq,
+      until: options.until ?? "durable-end",
+      onDamage: options.onDamage ?? "fail"
+    })))
+  const from = options.from
+  const timed = typeof from === "object" ? Stream.dropWhile(stream, dropBefore(from.appendedAtMillis)) : stream
+  return options.limit === undefined ? timed : Stream.take(timed, options.limit)
+}
+
+export interface ReplayParts {
+  readonly view: LogView
+  readonly metrics: WalMetricsHandle
+  readonly mark: (cursor: string) => number | undefined
+  /** A lost range was delivered in place of its records. */
+  readonly onLost: (cursor: string, lost: LostRange) => Effect.Effect<void>
+}
+
+/** Counts what a replay has delivered, and says so. */
+const observe = (parts: ReplayParts, options: ReplayOptions, fromSeq: number) =>
+  Effect.gen(function*() {
+    const startedAt = yield* Clock.currentTimeMillis
+    const total = options.onProgress === undefined ? 0 : countFrom(parts.view, yield* locateSeq(parts.view, fromSeq))
+    const done = { records: 0, bytes: 0, segments: 0 }
+    const onSegment: StreamRequest["onSegment"] = (segment) => {
+      done.records += segment.records
+      done.bytes += segment.bytes
+      done.segments++
+      return options.onProgress?.({ ...done, segmentsTotal: Math.max(total, done.segments) }) ?? Effect.void
+    }
+    const onCaughtUp = Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const millis = now - startedAt
+      parts.metrics.recovery(millis / 1_000)
+      return Effect.logInfo(`Recovery: replayed ${done.records} entries from ${done.segments} segments in ${millis}ms`)
+    })
+    return { onSegment, onCaughtUp }
+  })
+
+/** Records after a cursor's mark, in order, durable ones only. */
+export const replayFrom = (
+  parts: ReplayParts,
+  options: ReplayOptions & { readonly onDamage?: "skip" }
+): Stream.Stream<Element, ReadError> => {
+  const cursor = options.cursor ?? defaultCursor
+  return Stream.unwrap(Effect.gen(function*() {
+    const mark = parts.mark(cursor)
+    if (mark === undefined) {
+      return yield* new InvalidCursor({ cursor, value: cursor, rule: "does not exist; commit creates it" })
+    }
+    const fromSeq = mark + 1
+    return streamRecords(parts.view, {
+      ...(yield* observe(parts, options, fromSeq)),
+      fromSeq,
+      until: options.until ?? "live",
+      onDamage: options.onDamage ?? "fail",
+      onLost: (lost) => parts.onLost(cursor, lost)
+    })
+  })).pipe(Stream.withSpan("wal.replay", { attributes: { cursor } }))
+}

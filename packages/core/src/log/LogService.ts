@@ -1,0 +1,128 @@
+/** The service of an open log: its methods over the engine. */
+import { Deferred, Effect, Sink, Stream } from "effect"
+import { defaultCursor } from "../format/CursorSet.ts"
+import type { WalMetricsHandle } from "../observe/WalMetrics.ts"
+import { type CursorError, InvalidCursor, type WalEnd } from "../WalError.ts"
+import type { AppendRecord, LostRange, WalRecord } from "../WalRecord.ts"
+import type { Appended, CloseReport, ReadOptions, ReplayOptions, WalService } from "../WalService.ts"
+import type { Admitted } from "../write/Segmenter.ts"
+import type { LogEngine } from "./LogEngine.ts"
+import { readFrom, replayFrom } from "./LogReading.ts"
+import { statusOf } from "./LogStatus.ts"
+
+const durableOf = (engine: LogEngine, admitted: Admitted): Effect.Effect<void, WalEnd> => {
+  const ticket = admitted.ticket
+  if (ticket === undefined) return Effect.void
+  return Effect.suspend(() => {
+    engine.segmenter.demand(ticket)
+    return Deferred.await(ticket.durable)
+  })
+}
+
+const answerOf = (engine: LogEngine) => (admitted: Admitted): Appended => {
+  engine.stats.recordsAppended += admitted.last - admitted.first + 1
+  return { first: admitted.first, last: admitted.last, epoch: engine.epoch, durable: durableOf(engine, admitted) }
+}
+
+const makeSink = (engine: LogEngine, append: WalService["append"]): WalService["sink"] =>
+  Sink.unwrap(Effect.sync(() => {
+    let newest: Appended | undefined
+    return Sink.forEachArray((records: ReadonlyArray<AppendRecord>) =>
+      Effect.map(append(records), (appended) => {
+        newest = appended
+      })
+    ).pipe(
+      Sink.mapEffect(() => Effect.suspend(() => Effect.as(newest?.durable ?? engine.fate.check, newest?.last ?? 0)))
+    )
+  }))
+
+/** Cursor calls, which change memory at once and the store later. */
+const makeCursorMethods = (engine: LogEngine) => {
+  const change = <E>(attempt: (nowMillis: number) => E | undefined): Effect.Effect<void, E | WalEnd> =>
+    Effect.suspend((): Effect.Effect<void, E | WalEnd> => {
+      if (engine.fate.ended !== undefined) return Effect.fail(engine.fate.ended)
+      const error = attempt(engine.clock.currentTimeMillisUnsafe())
+      if (error !== undefined) return Effect.fail(error)
+      engine.coordinator.cursorChanged()
+      return Effect.void
+    })
+  const ack: WalService["ack"] = (done, options) => {
+    const range = typeof done === "number" ? { from: done, to: done } : done
+    return change((now) => engine.cursors.ack(options?.cursor ?? defaultCursor, range, now))
+  }
+  const commit: WalService["commit"] = (seq, options) =>
+    change((now) => engine.cursors.commit(options?.cursor ?? defaultCursor, seq, now))
+  const removeCursor: WalService["removeCursor"] = (cursor) => change((now) => engine.cursors.remove(cursor, now))
+  const trim = Effect.fnUntraced(function*(seq: number): Effect.fn.Return<number, CursorError> {
+    if (!Number.isSafeInteger(seq) || seq < 0) {
+      return yield* new InvalidCursor({ cursor: "trim", value: String(seq), rule: "must be a whole number from 0" })
+    }
+    engine.requestedTrimSeq = Math.max(engine.requestedTrimSeq, seq)
+    yield* engine.coordinator.commit
+    return engine.coordinator.current.trim.seq
+  })
+  return { ack, commit, removeCursor, trim }
+}
+
+const isRecord = (element: WalRecord | LostRange): element is WalRecord => !("_tag" in element)
+
+const makeReadMethods = (engine: LogEngine, metrics: WalMetricsHandle) => {
+  const countLost = (lost: LostRange) =>
+    Effect.sync(() => {
+      engine.stats.recordsLost += lost.to - lost.from + 1
+    }).pipe(Effect.andThen(Effect.logError(`records ${lost.from} to ${lost.to} are lost: ${lost.reason}`)))
+  const parts = {
+    view: engine.view,
+    metrics,
+    mark: (cursor: string) => engine.cursors.mark(cursor),
+    // A lost range counts as acknowledged once it is delivered: nobody else can do it.
+    onLost: (cursor: string, lost: LostRange) =>
+      Effect.andThen(
+        countLost(lost),
+        Effect.sync(() => {
+          engine.cursors.ack(cursor, lost, engine.clock.currentTimeMillisUnsafe())
+          engine.coordinator.cursorChanged()
+        })
+      )
+  }
+  function replay(options: ReplayOptions & { readonly onDamage: "skip" }): ReturnType<typeof replayFrom>
+  function replay(options?: ReplayOptions): Stream.Stream<WalRecord, Stream.Error<ReturnType<typeof replayFrom>>>
+  function replay(options: ReplayOptions & { readonly onDamage?: "skip" } = {}) {
+    const stream = replayFrom(parts, options)
+    return options.onDamage === "skip" ? stream : Stream.filter(stream, isRecord)
+  }
+  function read(options: ReadOptions & { readonly onDamage: "skip" }): ReturnType<typeof readFrom>
+  function read(options?: ReadOptions): Stream.Stream<WalRecord, Stream.Error<ReturnType<typeof readFrom>>>
+  function read(options: ReadOptions & { readonly onDamage?: "skip" } = {}) {
+    const stream = readFrom(engine.view, options, countLost)
+    return options.onDamage === "skip" ? stream : Stream.filter(stream, isRecord)
+  }
+  return { replay, read }
+}
+
+/** The methods of an open log. `close` is run once; every call gets its report. */
+export const makeService = (
+  engine: LogEngine,
+  metrics: WalMetricsHandle,
+  close: Effect.Effect<CloseReport>
+): WalService => {
+  const answer = answerOf(engine)
+  const append: WalService["append"] = (records) => Effect.map(engine.segmenter.append(records), answer)
+  const flush = Effect.gen(function*() {
+    yield* engine.fate.check
+    const ticket = engine.segmenter.flush("flush")
+    if (ticket !== undefined) yield* Deferred.await(ticket.durable)
+    return engine.ledger.durable.seq
+  }).pipe(Effect.withSpan("wal.flush"))
+  return {
+    append,
+    appendNow: (records) => Effect.map(engine.segmenter.appendNow(records), answer),
+    sink: makeSink(engine, append),
+    flush,
+    ...makeCursorMethods(engine),
+    ...makeReadMethods(engine, metrics),
+    status: Effect.sync(() => statusOf(engine)),
+    close,
+    ended: Effect.flip(engine.fate.awaitEnd)
+  }
+}

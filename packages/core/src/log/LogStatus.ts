@@ -1,0 +1,56 @@
+/** The status of an open log, put together from its parts. */
+import type { WalStatus } from "../WalService.ts"
+import type { PendingSegment } from "../write/Segment.ts"
+import type { LogEngine } from "./LogEngine.ts"
+
+/** When the oldest record that is not durable came, epoch milliseconds. */
+const oldestAt = (engine: LogEngine): number | undefined => {
+  const inFlight = engine.ledger.outstanding[0]
+  if (inFlight !== undefined) return inFlight.openedAt
+  const open: PendingSegment | undefined = engine.queue.oldest ?? engine.segmenter.openSegment
+  return open?.openedAt
+}
+
+const fencedBy = (engine: LogEngine): { readonly newOwner?: string } => {
+  const ended = engine.fate.ended
+  return ended?._tag === "WriterFenced" && ended.byHost !== undefined ? { newOwner: ended.byHost } : {}
+}
+
+export const statusOf = (engine: LogEngine): WalStatus => {
+  const { coordinator, fate, ledger, options, segmenter, stats } = engine
+  const durable = ledger.durable.seq
+  const oldest = oldestAt(engine)
+  const lowest = engine.cursors.lowest()
+  const now = engine.clock.currentTimeMillisUnsafe()
+  return {
+    nodeId: options.nodeId,
+    streamId: options.streamId,
+    state: fate.state,
+    ...(fate.ended === undefined ? {} : { stateReason: fate.ended.message }),
+    ...fencedBy(engine),
+    logId: engine.logId,
+    epoch: engine.epoch,
+    lastAccepted: segmenter.lastAccepted,
+    durable,
+    trimmedTo: coordinator.current.trim.seq,
+    cursors: engine.cursors.statuses(),
+    ...(options.retention.policy !== "keep" && lowest.mark < durable ? { heldBackBy: lowest.name } : {}),
+    atRisk: {
+      records: segmenter.lastAccepted - durable,
+      bytes: segmenter.bufferedBytes,
+      oldestAgeMillis: oldest === undefined ? 0 : Math.max(0, now - oldest)
+    },
+    buffered: {
+      bytes: segmenter.bufferedBytes,
+      limitBytes: options.maxBufferedBytes,
+      queuedSegments: engine.queue.size
+    },
+    segments: { durable: stats.segmentsDurable, inFlight: ledger.inFlight },
+    ...(stats.failingSinceMillis === undefined ? {} : { storeFailingSinceMillis: stats.failingSinceMillis }),
+    ...(stats.lastStoreError === undefined ? {} : { lastStoreError: stats.lastStoreError }),
+    epochs: [
+      ...engine.epochMap.ends.map((end) => ({ epoch: end.epoch, end: end.slot, lastSeq: end.seq })),
+      { epoch: engine.epoch, end: null, lastSeq: null }
+    ]
+  }
+}

@@ -1,0 +1,29 @@
+/** The log lines about segment PUTs, in the form of the source documents. */
+import { Clock, Effect } from "effect"
+import type { ObjectStoreError } from "../store/ObjectStoreError.ts"
+import type { StoredSegment } from "../write/PutWorker.ts"
+
+/** At most one warning in this time, so that an outage does not flood the log. */
+const warningEveryMillis = 1_000
+
+export const makePutLog = () => {
+  let nextWarningAt = Number.NEGATIVE_INFINITY
+  let suppressed = 0
+  return {
+    complete: (stored: StoredSegment) =>
+      Effect.logInfo(`Segment PUT complete: ${stored.stamped.key}, ${stored.objectBytes} bytes in ${stored.millis}ms`),
+    failed: (key: string, error: ObjectStoreError) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+        if (now < nextWarningAt) {
+          suppressed++
+          return Effect.void
+        }
+        nextWarningAt = now + warningEveryMillis
+        const more = suppressed === 0 ? "" : ` (and ${suppressed} more)`
+        suppressed = 0
+        return Effect.logWarning(`Segment PUT failed: ${error.message}, retrying...${more}`).pipe(
+          Effect.annotateLogs({ key })
+        )
+      })
+  }
+}

@@ -1,0 +1,42 @@
+/** Options as the parts want them: milliseconds instead of durations. */
+import { Duration } from "effect"
+import type { OpenedEpoch } from "../epoch/Takeover.ts"
+import type { CoordinatorSettings } from "../manifest/ManifestCoordinator.ts"
+import type { WalOptions } from "../WalOptions.ts"
+import type { SegmenterSettings } from "../write/Segmenter.ts"
+
+/** Sealed segments that may wait, for each worker. */
+export const queuedPerWorker = 16
+
+/** Tries of one manifest read in a running log before the batch is put off. */
+const manifestReadAttempts = 6
+
+/** PUTs that can be under way at one time: the window of slots. */
+export const lanesOf = (options: WalOptions): number => options.parallelPut.workers * options.parallelPut.pipelineDepth
+
+/** The last number that anything below the ends knows: new records come after it. */
+const lastUsedSeq = (opened: OpenedEpoch): number =>
+  Math.max(opened.link.seq, opened.held.manifest.trim.seq, ...Object.values(opened.cursors.marks))
+
+export const segmenterSettings = (options: WalOptions, opened: OpenedEpoch): SegmenterSettings => ({
+  streamId: options.streamId,
+  maxEntries: options.segment.maxEntries,
+  maxBytes: options.segment.maxBytes,
+  flushIntervalMillis: Duration.toMillis(options.segment.flushInterval),
+  lingerMillis: Duration.toMillis(options.segment.linger),
+  sync: options.sync,
+  maxBufferedBytes: options.maxBufferedBytes,
+  maxRecordBytes: options.maxRecordBytes,
+  lastSeq: lastUsedSeq(opened),
+  lastAt: opened.link.at
+})
+
+export const coordinatorSettings = (options: WalOptions, opened: OpenedEpoch, key: string): CoordinatorSettings => ({
+  access: { key, streamId: options.streamId, backoff: options.retry, readAttempts: manifestReadAttempts },
+  epoch: opened.epoch,
+  nonce: opened.nonce,
+  maxSegments: options.manifest.maxSegments,
+  maxDelayMillis: Duration.toMillis(options.manifest.maxDelay),
+  cursorIntervalMillis: Duration.toMillis(options.cursor.interval),
+  cursorMaxEntries: options.cursor.maxEntries
+})

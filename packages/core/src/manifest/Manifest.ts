@@ -1,0 +1,138 @@
+/**
+ * The transitions of the manifest, as pure functions from one body to the next.
+ *
+ * Invariants: `epoch`, `trim`, `checkpoint` and every cursor only rise · `trim` is a segment boundary of an epoch that is
+ * live or has a recorded end · `ends` lie above `trim`, ascending, none at slot 0 · `checkpoint` is in the live epoch and
+ * no cursor is above it · each body has a commit id of its own.
+ */
+import { type Boundary, compareBoundaries, laterBoundary } from "../format/Boundary.ts"
+import { type CursorSet, emptyCursorSet, newerCursors } from "../format/CursorSet.ts"
+import { type Manifest, manifestVersion, maxEnds } from "../format/ManifestCodec.ts"
+import { thinIndex } from "./SparseIndex.ts"
+
+/** Entries of the sparse index that are stored: some 14 KB of manifest. */
+export const storedIndexEntries = 128
+
+export interface WriterIdentity {
+  readonly nonce: string
+  readonly host: string
+}
+
+/** The first manifest of a log: nobody has claimed it yet. */
+export const newManifest = (
+  log: { readonly logId: string; readonly chain: string },
+  writer: WriterIdentity,
+  commitId: string
+): Manifest => {
+  const start: Boundary = { epoch: 1, slot: 0, seq: 0, at: 0, chain: log.chain }
+  return {
+    version: manifestVersion,
+    log_id: log.logId,
+    epoch: 0,
+    nonce: writer.nonce,
+    host: writer.host,
+    commit_id: commitId,
+    live: 0,
+    live_window: 1,
+    trim: start,
+    ends: [],
+    ends_archive: null,
+    cursors: emptyCursorSet,
+    checkpoint: start,
+    index: [],
+    unknown: {}
+  }
+}
+
+/** Step 2 of a take-over: a higher epoch and my nonce, everything else as read. */
+export const claim = (current: Manifest, writer: WriterIdentity, commitId: string): Manifest => ({
+  ...current,
+  epoch: current.epoch + 1,
+  nonce: writer.nonce,
+  host: writer.host,
+  commit_id: commitId
+})
+
+/** The point after everything that an epoch with a recorded end holds. */
+export const recordedTail = (manifest: Manifest): Boundary => manifest.ends.reduce(laterBoundary, manifest.trim)
+
+/** Where the live epoch starts: its slot 0, after the recorded tail. Only for a manifest whose `live` is not 0. */
+export const liveStart = (manifest: Manifest): Boundary => {
+  if (manifest.checkpoint.epoch === manifest.live && manifest.checkpoint.slot === 0) return manifest.checkpoint
+  return { ...recordedTail(manifest), epoch: manifest.live, slot: 0 }
+}
+
+/**
+ * Drops what lies below the trim point, and moves a trim point that stands at the end of an epoch to the start of the
+ * next one, so that it always is in an epoch that has segments or will have.
+ */
+export const settle = (manifest: Manifest): Manifest => {
+  let trim = manifest.trim
+  let ends = manifest.ends
+  if (manifest.live !== 0) {
+    ends = ends.filter((end) => end.epoch > trim.epoch || end.epoch === trim.epoch && end.slot > trim.slot)
+    const open = ends.some((end) => end.epoch === trim.epoch) || trim.epoch >= manifest.live
+    if (!open) trim = { ...trim, epoch: ends[0]?.epoch ?? manifest.live, slot: 0 }
+  }
+  const index = manifest.index.filter((entry) => compareBoundaries(entry, trim) > 0)
+  const archive = manifest.ends_archive
+  return {
+    ...manifest,
+    trim,
+    ends,
+    index: thinIndex(index, storedIndexEntries),
+    ends_archive: archive !== null && archive.through < trim.epoch ? null : archive
+  }
+}
+
+export interface Activation {
+  /** Where the epoch that was live until now ends; absent where none was. */
+  readonly ended?: Boundary
+  /** Points of that epoch that are known, for the index. */
+  readonly cursors: CursorSet
+  readonly window: number
+  /** Ends that were moved out to this archive object. */
+  readonly archived?: { readonly key: string; readonly through: number }
+  readonly commitId: string
+}
+
+/** Step 4 of a take-over: the claimed epoch becomes the live one, the end of the old one is recorded. */
+export const activate = (current: Manifest, activation: Activation): Manifest => {
+  const ended = activation.ended
+  const appended = ended === undefined || ended.slot === 0 ? current.ends : [...current.ends, ended]
+  const archived = activation.archived
+  const ends = archived === undefined ? appended : appended.filter((end) => end.epoch > archived.through)
+  const tail = ended === undefined ? recordedTail(current) : laterBoundary(ended, recordedTail(current))
+  return settle({
+    ...current,
+    commit_id: activation.commitId,
+    live: current.epoch,
+    live_window: activation.window,
+    ends,
+    ends_archive: archived ?? current.ends_archive,
+    cursors: newerCursors(activation.cursors, current.cursors),
+    checkpoint: { ...tail, epoch: current.epoch, slot: 0 }
+  })
+}
+
+/** The oldest ends that have to move to an archive object before one more is recorded; none most of the time. */
+export const endsToArchive = (current: Manifest): ReadonlyArray<Boundary> =>
+  current.ends.length < maxEnds ? [] : current.ends.slice(0, maxEnds / 2)
+
+export interface Progress {
+  readonly checkpoint: Boundary
+  readonly trim: Boundary
+  readonly cursors: CursorSet
+  readonly index: ReadonlyArray<Boundary>
+}
+
+/** A commit of the live writer: everything rises or stays. */
+export const advance = (current: Manifest, progress: Progress, commitId: string): Manifest =>
+  settle({
+    ...current,
+    commit_id: commitId,
+    checkpoint: laterBoundary(progress.checkpoint, current.checkpoint),
+    trim: laterBoundary(progress.trim, current.trim),
+    cursors: newerCursors(progress.cursors, current.cursors),
+    index: progress.index
+  })

@@ -1,0 +1,73 @@
+/** A bounded, ascending list of segment boundaries: dense near the end of the log, thinner the older it gets. */
+import { type Boundary, compareBoundaries } from "../format/Boundary.ts"
+
+/** At most `max` of the entries, evenly spread, the newest always among them. */
+export const thinIndex = (entries: ReadonlyArray<Boundary>, max: number): ReadonlyArray<Boundary> => {
+  if (entries.length <= max) return entries
+  const stride = Math.ceil(entries.length / max)
+  const last = entries.length - 1
+  return entries.filter((_, position) => (last - position) % stride === 0)
+}
+
+/** The last entry that `isBefore` holds for; entries are ascending and so is the predicate. */
+const lastWhere = (entries: ReadonlyArray<Boundary>, isBefore: (entry: Boundary) => boolean): Boundary | undefined => {
+  let low = 0
+  let high = entries.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const entry = entries[middle]
+    if (entry !== undefined && isBefore(entry)) low = middle + 1
+    else high = middle
+  }
+  return entries[low - 1]
+}
+
+/** The index in memory. It holds at most `capacity` entries: when full, every second one of the older half goes. */
+export class SparseIndex {
+  private entries: Array<Boundary>
+  private readonly capacity: number
+
+  constructor(entries: ReadonlyArray<Boundary>, capacity: number) {
+    this.entries = [...entries].sort(compareBoundaries)
+    this.capacity = capacity
+  }
+
+  /** Adds a boundary that lies after all there are; one that does not is left out. */
+  add(boundary: Boundary): void {
+    const last = this.entries.at(-1)
+    if (last !== undefined && compareBoundaries(boundary, last) <= 0) return
+    this.entries.push(boundary)
+    if (this.entries.length <= this.capacity) return
+    const half = this.entries.length >>> 1
+    this.entries = this.entries.filter((_, position) => position >= half || position % 2 === 0)
+  }
+
+  /** Forgets what lies at or below the trim point. */
+  dropThrough(trim: { readonly epoch: number; readonly slot: number }): void {
+    this.entries = this.entries.filter((entry) => compareBoundaries(entry, trim) > 0)
+  }
+
+  /** The last boundary with all of `seq` and what follows after it: a place to start looking for it. */
+  before(seq: number): Boundary | undefined {
+    return lastWhere(this.entries, (entry) => entry.seq < seq)
+  }
+
+  /** The last boundary with nothing above `seq` before it: where a trim to `seq` can stand. */
+  atMost(seq: number): Boundary | undefined {
+    return lastWhere(this.entries, (entry) => entry.seq <= seq)
+  }
+
+  /** The last boundary with only records older than `atMillis` before it. */
+  olderThan(atMillis: number): Boundary | undefined {
+    return lastWhere(this.entries, (entry) => entry.at < atMillis)
+  }
+
+  /** The first boundary after the given point. */
+  after(point: { readonly epoch: number; readonly slot: number }): Boundary | undefined {
+    return this.entries.find((entry) => compareBoundaries(entry, point) > 0)
+  }
+
+  get all(): ReadonlyArray<Boundary> {
+    return this.entries
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * An object store in a directory of a local disk, with both conditional writes for real: between fibers and between
+ * processes, without a lock file and without flock.
+ *
+ * An answer means durable: file and name were synced before. How objects lie on disk is told in `directory/Layout.ts`;
+ * keys may use what the file system can hold (a file system that ignores case can't tell `a` from `A`). No call has a
+ * deadline: the operating system does not give back a call that hangs.
+ */
+import { Clock, Effect, Layer } from "effect"
+import { dirname, join, resolve } from "node:path"
+import { Digest } from "../codec/Digest.ts"
+import { NonceSource } from "../Nonce.ts"
+import { ObjectStore } from "../store/ObjectStore.ts"
+import { ConfigError } from "../WalError.ts"
+import type { Directory } from "./directory/Directory.ts"
+import { get, list } from "./directory/DirectoryReads.ts"
+import { create, remove, replace } from "./directory/DirectoryWrites.ts"
+import { isAbsent } from "./directory/DiskAnswer.ts"
+import { temporaryName } from "./directory/Layout.ts"
+import type { DiskError, DiskFileService } from "./DiskFile.ts"
+import { DiskFile } from "./DiskFile.ts"
+
+export interface DirectoryObjectStoreOptions {
+  /** The directory; created when it is not there, with those above it. */
+  readonly path: string
+  /**
+   * Allow a network or cluster file system or FUSE, default false. Only where hard links, exclusive creation and fsync are
+   * known to hold between all machines that mount it: on NFS for one, a lost answer and a cached listing break them.
+   */
+  readonly allowNetworkFileSystem?: boolean
+}
+
+/** Linux' magic numbers (statfs(2)) of file systems that other machines, or programs we know nothing of, stand behind. */
+const networkFileSystems: ReadonlyMap<number, string> = new Map([
+  [0x6969, "nfs"],
+  [0x517b, "smb"],
+  [0xff534d42, "cifs"],
+  [0xfe534d42, "smb2"],
+  [0x65735546, "fuse"],
+  [0x01021997, "9p"],
+  [0x5346414f, "afs"],
+  [0x73757245, "coda"],
+  [0x00c36400, "ceph"],
+  [0x0bd00bd0, "lustre"],
+  [0x47504653, "gpfs"],
+  [0x19830326, "beegfs"],
+  [0x01161970, "gfs2"],
+  [0x7461636f, "ocfs2"],
+  [0x786f4256, "vboxsf"]
+])
+
+/** A temporary file that old has no writer any more: one that still had would only have to write again. */
+const temporaryMaxAgeMillis = 3_600_000
+
+const configError = (path: string, rule: string) =>
+  new ConfigError({ source: "directory store", problems: [{ path: "directory.path", value: path, rule }] })
+
+/** Creates the directory and those above it; their names are durable afterwards. */
+const makeRoot = (disk: DiskFileService, path: string): Effect.Effect<void, DiskError> =>
+  disk.makeDirectory(path).pipe(
+    Effect.catchIf((error) => error.code === "ENOENT" && dirname(path) !== path, () =>
+      Effect.andThen(makeRoot(disk, dirname(path)), disk.makeDirectory(path))),
+    Effect.andThen((created) =>
+      disk.syncDirectory(dirname(path)).pipe(
+        // Where the parent can't be opened, the root was made by somebody else, long before.
+        Effect.catchIf((error) =>
+          !created && (error.code === "EACCES" || error.code === "EPERM"), () => Effect.void)
+      )
+    )
+  )
+
+/** Removes what crashed writers left behind. A failure here is told and does no harm. */
+const cleanTemporary = Effect.fnUntraced(function*(disk: DiskFileService, path: string) {
+  const now = yield* Clock.currentTimeMillis
+  const entries = yield* disk.list(path)
+  yield* Effect.forEach(entries, (entry) => {
+    const file = join(path, entry.name)
+    return disk.stat(file).pipe(
+      Effect.flatMap((stat) => now - stat.modifiedMillis > temporaryMaxAgeMillis ? disk.removeTree(file) : Effect.void),
+      Effect.catchIf(isAbsent, () => Effect.void)
+    )
+  }, { discard: true })
+})
+
+const checkFileSystem = Effect.fnUntraced(
+  function*(disk: DiskFileService, options: DirectoryObjectStoreOptions, root: string) {
+    if (options.allowNetworkFileSystem === true) return
+    const name = networkFileSystems.get(yield* disk.fileSystemType(root))
+    if (name === undefined) return
+    return yield* configError(
+      options.path,
+      `is on ${name}, a network file system; use a local disk, or set allowNetworkFileSystem where hard links, exclusive ` +
+        "creation and fsync hold between all machines that mount it"
+    )
+  }
+)
+
+const prepare = Effect.fnUntraced(function*(options: DirectoryObjectStoreOptions): Effect.fn.Return<
+  Directory,
+  DiskError | ConfigError
+> {
+  const disk = yield* DiskFile
+  const path = resolve(options.path)
+  yield* makeRoot(disk, path)
+  const root = yield* disk.realPath(path)
+  if ((yield* disk.stat(root)).kind !== "directory") return yield* configError(options.path, "is not a directory")
+  yield* checkFileSystem(disk, options, root)
+  const temporary = join(root, temporaryName)
+  yield* disk.makeDirectory(temporary)
+  yield* cleanTemporary(disk, temporary).pipe(
+    Effect.catch((error) => Effect.logWarning("old temporary files could not be removed", error))
+  )
+  return { disk, root, nonce: yield* NonceSource, digest: yield* yield* Digest, durable: new Set() }
+})
+
+/**
+ * The store in the directory. Fails `ConfigError` when the directory can't be made or used, is no directory, or is on a
+ * network file system.
+ */
+export const make = Effect.fnUntraced(
+  function*(options: DirectoryObjectStoreOptions): Effect.fn.Return<ObjectStore["Service"], ConfigError> {
+    const directory = yield* prepare(options).pipe(
+      Effect.catchTag("DiskError", (error) => Effect.fail(configError(options.path, `can't be used: ${error.message}`)))
+    )
+    return ObjectStore.of({
+      id: `file://${directory.root}`,
+      get: (key, request) => get(directory, key, request),
+      create: (key, body, write) => create(directory, key, body, write),
+      replace: (key, body, expected, write) => replace(directory, key, body, expected, write),
+      list: (request) => list(directory, request),
+      remove: (keys) => remove(directory, keys),
+      advice: () => Effect.succeed([])
+    })
+  }
+)
+
+/** `make` as a layer. */
+export const layer = (options: DirectoryObjectStoreOptions): Layer.Layer<ObjectStore, ConfigError> =>
+  Layer.effect(ObjectStore, make(options))

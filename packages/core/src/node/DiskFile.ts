@@ -1,0 +1,173 @@
+/**
+ * The disk, as the few operations that durable storage is made of; every access of this package to a file goes through it.
+ *
+ * A reference with `node:fs` as its default, so that a test can put a disk that fails or loses power in its place. Nothing
+ * is durable by itself: the bytes of a file are after `sync` of its handle, its name is after `syncDirectory` of the
+ * directory that holds it. A call in flight can't be taken back, so each runs to its end when its fiber is interrupted.
+ */
+import { Context, Effect, Schema } from "effect"
+import type { Scope } from "effect"
+import * as fs from "node:fs/promises"
+
+/** A call of the operating system that failed. `code` is its name for the reason, as in `ENOSPC`. */
+export class DiskError extends Schema.TaggedError<DiskError>()("DiskError", {
+  /** The system call, as in `fsync`. */
+  call: Schema.String,
+  path: Schema.String,
+  code: Schema.String,
+  detail: Schema.String
+}) {
+  override get message(): string {
+    return `${this.call} ${this.path}: ${this.detail}`
+  }
+}
+
+export interface DiskStat {
+  readonly kind: DiskKind
+  readonly sizeBytes: number
+  readonly modifiedMillis: number
+  /** Device and inode: equal for two names of one file. */
+  readonly identity: string
+  /** How many names the file has. */
+  readonly names: number
+}
+
+/** `other`: symbolic links (in listings), sockets, devices. */
+export type DiskKind = "file" | "directory" | "other"
+
+export interface DiskEntry {
+  readonly name: string
+  readonly kind: DiskKind
+}
+
+/** An open file; closed with the scope that it was opened in. */
+export interface DiskHandle {
+  /** Writes all of `bytes` from byte `position` on. */
+  readonly write: (bytes: Uint8Array, position: number) => Effect.Effect<void, DiskError>
+  /** Up to `length` bytes from byte `position` on; fewer only at the end of the file. */
+  readonly read: (length: number, position: number) => Effect.Effect<Uint8Array, DiskError>
+  readonly stat: Effect.Effect<DiskStat, DiskError>
+  /** Makes all bytes written so far durable. After a failure the state of the file is unknown: do not go on with it. */
+  readonly sync: Effect.Effect<void, DiskError>
+}
+
+export interface DiskFileService {
+  /** Opens an existing file to read it, or creates one that must not exist (`EEXIST`) to write it. */
+  readonly open: (path: string, mode: "read" | "create") => Effect.Effect<DiskHandle, DiskError, Scope.Scope>
+  /** Creates one directory; its parent must exist. Answers false when it is there already. */
+  readonly makeDirectory: (path: string) => Effect.Effect<boolean, DiskError>
+  /** Makes the names in the directory durable. */
+  readonly syncDirectory: (path: string) => Effect.Effect<void, DiskError>
+  /** Gives the file `from` a second name; `EEXIST` when that is taken, by whatever. */
+  readonly link: (from: string, to: string) => Effect.Effect<void, DiskError>
+  readonly rename: (from: string, to: string) => Effect.Effect<void, DiskError>
+  readonly unlink: (path: string) => Effect.Effect<void, DiskError>
+  /** Removes a directory with everything in it, or a file; fine when it is not there. */
+  readonly removeTree: (path: string) => Effect.Effect<void, DiskError>
+  /** The names in a directory, in no order. */
+  readonly list: (path: string) => Effect.Effect<ReadonlyArray<DiskEntry>, DiskError>
+  /** Follows symbolic links. */
+  readonly stat: (path: string) => Effect.Effect<DiskStat, DiskError>
+  /** The absolute path without symbolic links. */
+  readonly realPath: (path: string) => Effect.Effect<string, DiskError>
+  /** The magic number of the file system that holds the path, as Linux numbers them. */
+  readonly fileSystemType: (path: string) => Effect.Effect<number, DiskError>
+}
+
+const diskError = (call: string, path: string, cause: unknown): DiskError => {
+  const code = cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : "UNKNOWN"
+  return new DiskError({ call, path, code, detail: cause instanceof Error ? cause.message : String(cause) })
+}
+
+const attempt = <A>(call: string, path: string, run: () => Promise<A>): Effect.Effect<A, DiskError> =>
+  Effect.uninterruptible(Effect.tryPromise({ try: run, catch: (cause) => diskError(call, path, cause) }))
+
+interface NodeStat {
+  readonly isFile: () => boolean
+  readonly isDirectory: () => boolean
+}
+
+const kindOf = (entry: NodeStat): DiskKind => entry.isFile() ? "file" : entry.isDirectory() ? "directory" : "other"
+
+const toStat = (stat: NodeStat & Record<"size" | "mtimeMs" | "dev" | "ino" | "nlink", bigint>): DiskStat => ({
+  kind: kindOf(stat),
+  sizeBytes: Number(stat.size),
+  modifiedMillis: Number(stat.mtimeMs),
+  identity: `${stat.dev}:${stat.ino}`,
+  names: Number(stat.nlink)
+})
+
+const writeAll = Effect.fnUntraced(function*(file: fs.FileHandle, path: string, bytes: Uint8Array, position: number) {
+  let done = 0
+  while (done < bytes.length) {
+    const from = done
+    // A write can be short, on a disk that is nearly full for one.
+    done += yield* attempt(
+      "write",
+      path,
+      () => file.write(bytes, from, bytes.length - from, position + from).then((written) => written.bytesWritten)
+    )
+  }
+})
+
+const readUpTo = Effect.fnUntraced(function*(file: fs.FileHandle, path: string, length: number, position: number) {
+  const bytes = new Uint8Array(length)
+  let done = 0
+  while (done < length) {
+    const from = done
+    const count = yield* attempt(
+      "read",
+      path,
+      () => file.read(bytes, from, length - from, position + from).then((read) => read.bytesRead)
+    )
+    if (count === 0) break
+    done += count
+  }
+  return done === length ? bytes : bytes.slice(0, done)
+})
+
+const toHandle = (file: fs.FileHandle, path: string): DiskHandle => ({
+  write: (bytes, position) => writeAll(file, path, bytes, position),
+  read: (length, position) => readUpTo(file, path, length, position),
+  stat: Effect.map(attempt("fstat", path, () => file.stat({ bigint: true })), toStat),
+  sync: attempt("fsync", path, () => file.sync())
+})
+
+/** Closing loses nothing: what must last was synced before. So a failure is only told. */
+const close = (file: fs.FileHandle, path: string) =>
+  attempt("close", path, () => file.close()).pipe(
+    Effect.catch((error) => Effect.logWarning("closing a file failed", error))
+  )
+
+const open = (path: string, flags: string) =>
+  Effect.acquireRelease(attempt("open", path, () => fs.open(path, flags)), (file) => close(file, path))
+
+/** The disk of this machine. */
+export const nodeDisk: DiskFileService = {
+  open: (path, mode) => Effect.map(open(path, mode === "read" ? "r" : "wx"), (file) => toHandle(file, path)),
+  makeDirectory: (path) =>
+    attempt("mkdir", path, () => fs.mkdir(path)).pipe(
+      Effect.as(true),
+      Effect.catchIf((error) => error.code === "EEXIST", () => Effect.succeed(false))
+    ),
+  syncDirectory: (path) =>
+    Effect.scoped(Effect.flatMap(open(path, "r"), (file) => attempt("fsync", path, () => file.sync()))),
+  link: (from, to) => attempt("link", to, () => fs.link(from, to)),
+  rename: (from, to) => attempt("rename", from, () => fs.rename(from, to)),
+  unlink: (path) => attempt("unlink", path, () => fs.unlink(path)),
+  removeTree: (path) => attempt("rm", path, () => fs.rm(path, { recursive: true, force: true })),
+  list: (path) =>
+    Effect.map(
+      attempt("readdir", path, () => fs.readdir(path, { withFileTypes: true })),
+      (entries) => entries.map((entry) => ({ name: entry.name, kind: kindOf(entry) }))
+    ),
+  stat: (path) => Effect.map(attempt("stat", path, () => fs.stat(path, { bigint: true })), toStat),
+  realPath: (path) => attempt("realpath", path, () => fs.realpath(path)),
+  // Some magic numbers have the top bit set; node answers them signed on some platforms.
+  fileSystemType: (path) => Effect.map(attempt("statfs", path, () => fs.statfs(path)), (stat) => stat.type >>> 0)
+}
+
+/** Yields the disk in use: `const disk = yield* DiskFile`. */
+export const DiskFile = Context.Reference<DiskFileService>("@effect-wal/core/DiskFile", {
+  defaultValue: () => nodeDisk
+})

@@ -1,0 +1,69 @@
+/**
+ * What one log counts: plain numbers, written on hot paths, read by the status and by the metrics.
+ */
+import { Effect } from "effect"
+import type { ObjectStore } from "../store/ObjectStore.ts"
+import type { ObjectStoreError, Operation, Reason } from "../store/ObjectStoreError.ts"
+
+export class LogStats {
+  recordsAppended = 0
+  recordsDurable = 0
+  segmentsDurable = 0
+  /** Raw bodies and stored bodies of durable segments. */
+  rawBytes = 0
+  storedBytes = 0
+  /** Manifest tries that found another body, or whose answer was lost. */
+  manifestConflicts = 0
+  manifestCommits = 0
+  manifestContentions = 0
+  segmentsDeleted = 0
+  deleteFailures = 0
+  /** Objects below the prefix that are not ours, as last seen. */
+  foreignObjects = 0
+  /** Records that readers with the policy `skip` were told are lost. */
+  recordsLost = 0
+  takeovers = 0
+  readonly requests: Record<Operation, number> = { get: 0, create: 0, replace: 0, list: 0, remove: 0 }
+  readonly retries = new Map<Reason, number>()
+  /** Since when PUTs fail without a success between; `undefined` while all is well. */
+  failingSinceMillis: number | undefined = undefined
+  lastStoreError: string | undefined = undefined
+  /** The last answer that was no success, of any request. */
+  lastAnswer = "none yet"
+  /** A PUT waits for somebody to change something: rights, credentials, the bucket, space. */
+  needsAttention = false
+
+  countRetry(error: ObjectStoreError, nowMillis: number): void {
+    this.retries.set(error.reason, (this.retries.get(error.reason) ?? 0) + 1)
+    this.failingSinceMillis ??= nowMillis
+    this.lastStoreError = error.message
+  }
+
+  storeWorks(): void {
+    this.failingSinceMillis = undefined
+    this.lastStoreError = undefined
+    this.needsAttention = false
+  }
+}
+
+/** The store, counting every request. */
+export const countingStore = (store: ObjectStore["Service"], stats: LogStats): ObjectStore["Service"] => {
+  const counted = <A>(operation: Operation, request: () => Effect.Effect<A, ObjectStoreError>) =>
+    Effect.suspend(() => {
+      stats.requests[operation]++
+      return request()
+    }).pipe(Effect.tapError((error) =>
+      Effect.sync(() => {
+        stats.lastAnswer = error.message
+      })
+    ))
+  return {
+    id: store.id,
+    get: (key, request) => counted("get", () => store.get(key, request)),
+    create: (key, body, options) => counted("create", () => store.create(key, body, options)),
+    replace: (key, body, tag, options) => counted("replace", () => store.replace(key, body, tag, options)),
+    list: (request) => counted("list", () => store.list(request)),
+    remove: (keys) => counted("remove", () => store.remove(keys)),
+    advice: (prefix) => store.advice(prefix)
+  }
+}

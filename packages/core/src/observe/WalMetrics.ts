@@ -1,0 +1,233 @@
+/**
+ * The metrics of a log, under the names of the source documents with Prometheus units.
+ *
+ * Counters and gauges are read from the log when somebody looks, so the hot path only adds numbers. All series of a log
+ * go when it closes.
+ */
+import { Context, Effect, Metric } from "effect"
+import type { WalStatus } from "../WalService.ts"
+import type { LogStats } from "./LogStats.ts"
+
+const latencyBoundaries = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30]
+const sizeBoundaries = [1_024, 10_240, 102_400, 524_288, 1_048_576, 4_194_304, 10_485_760, 67_108_864]
+
+const putLatency = Metric.histogram("wal_segment_put_latency_seconds", {
+  description: "Time from the first try of a segment PUT to its confirmation",
+  boundaries: latencyBoundaries
+})
+const segmentSize = Metric.histogram("wal_segment_size_bytes", {
+  description: "Size of stored segment objects",
+  boundaries: sizeBoundaries
+})
+const recoveryLatency = Metric.histogram("wal_recovery_latency_seconds", {
+  description: "Time a replay took to reach the durable end",
+  boundaries: latencyBoundaries
+})
+
+interface Reading {
+  readonly name: string
+  readonly description: string
+  readonly read: (stats: LogStats, status: WalStatus) => number
+}
+
+const counters: ReadonlyArray<Reading> = [
+  { name: "wal_records_appended_total", description: "Records accepted", read: (stats) => stats.recordsAppended },
+  { name: "wal_records_durable_total", description: "Records made durable", read: (stats) => stats.recordsDurable },
+  { name: "wal_segment_puts_total", description: "Segments made durable", read: (stats) => stats.segmentsDurable },
+  {
+    name: "wal_segment_raw_bytes_total",
+    description: "Bytes of durable segments before packing",
+    read: (stats) => stats.rawBytes
+  },
+  {
+    name: "wal_segment_stored_bytes_total",
+    description: "Bytes of stored segment bodies",
+    read: (stats) => stats.storedBytes
+  },
+  { name: "wal_manifest_commits_total", description: "Manifest bodies stored", read: (stats) => stats.manifestCommits },
+  {
+    name: "wal_manifest_conflicts_total",
+    description: "Manifest tries that lost, or whose answer was lost",
+    read: (stats) => stats.manifestConflicts
+  },
+  {
+    name: "wal_manifest_contentions_total",
+    description: "Manifest batches put off after eight tries",
+    read: (stats) => stats.manifestContentions
+  },
+  { name: "wal_segments_deleted_total", description: "Segments deleted", read: (stats) => stats.segmentsDeleted },
+  {
+    name: "wal_delete_failures_total",
+    description: "Deletions that were refused",
+    read: (stats) => stats.deleteFailures
+  },
+  {
+    name: "wal_records_lost_total",
+    description: "Records reported lost to readers that skip damage",
+    read: (stats) => stats.recordsLost
+  },
+  {
+    name: "wal_takeovers_total",
+    description: "Epochs of other writers that this process ended",
+    read: (stats) => stats.takeovers
+  }
+]
+
+const worstLag = (status: WalStatus): number =>
+  Math.max(0, ...Object.values(status.cursors).map((cursor) => cursor.lag))
+
+const committed = (status: WalStatus): number => Math.min(...Object.values(status.cursors).map((cursor) => cursor.mark))
+
+const gauges: ReadonlyArray<Reading> = [
+  {
+    name: "wal_cursor_lag_entries",
+    description: "Durable records above the slowest cursor",
+    read: (_, status) => worstLag(status)
+  },
+  {
+    name: "wal_records_committed",
+    description: "Highest number that every cursor has passed",
+    read: (_, status) => committed(status)
+  },
+  { name: "wal_durable_seq", description: "Durable watermark", read: (_, status) => status.durable },
+  {
+    name: "wal_at_risk_entries",
+    description: "Records that a crash now would lose",
+    read: (_, status) => status.atRisk.records
+  },
+  {
+    name: "wal_at_risk_bytes",
+    description: "Bytes that a crash now would lose",
+    read: (_, status) => status.atRisk.bytes
+  },
+  {
+    name: "wal_oldest_at_risk_age_seconds",
+    description: "Age of the oldest record that is not durable",
+    read: (_, status) => status.atRisk.oldestAgeMillis / 1_000
+  },
+  {
+    name: "wal_queue_segments",
+    description: "Sealed segments that wait for a worker",
+    read: (_, status) => status.buffered.queuedSegments
+  },
+  {
+    name: "wal_in_flight_segments",
+    description: "Segments being stored",
+    read: (_, status) => status.segments.inFlight
+  },
+  {
+    name: "wal_buffered_bytes",
+    description: "Bytes of open, queued and in-flight segments",
+    read: (_, status) => status.buffered.bytes
+  },
+  { name: "wal_epoch", description: "Writer epoch", read: (_, status) => status.epoch },
+  {
+    name: "wal_open",
+    description: "1 while the log takes records",
+    read: (_, status) => status.state === "open" ? 1 : 0
+  },
+  {
+    name: "wal_compression_ratio",
+    description: "Raw bytes for each stored byte",
+    read: (stats) => stats.storedBytes === 0 ? 1 : stats.rawBytes / stats.storedBytes
+  }
+]
+
+/** Dollars a request of us-east-1 costs, https://aws.amazon.com/s3/pricing/ (S3 Standard, November 2026). */
+const dollarsPerWrite = 0.005 / 1_000
+const dollarsPerRead = 0.0004 / 1_000
+
+const cost = (stats: LogStats): number =>
+  (stats.requests.create + stats.requests.replace + stats.requests.list) * dollarsPerWrite +
+  stats.requests.get * dollarsPerRead
+
+const noUpdate = () => undefined
+
+export interface WalMetricsHandle {
+  readonly put: (seconds: number, bytes: number) => void
+  readonly recovery: (seconds: number) => void
+}
+
+const registerAll = (
+  stats: LogStats,
+  status: () => WalStatus,
+  context: Context.Context<never>
+): ReadonlyArray<() => void> => {
+  const counter = (name: string, description: string, attributes: Record<string, string>, read: () => number) =>
+    Metric.registerUnsafe(Metric.counter(name, { description, incremental: true, attributes }), context, {
+      get: () => ({ count: read(), incremental: true }),
+      update: noUpdate,
+      modify: noUpdate
+    })
+  const registrations = [
+    ...counters.map((one) => counter(one.name, one.description, {}, () => one.read(stats, status()))),
+    ...gauges.map((one) =>
+      Metric.registerUnsafe(Metric.gauge(one.name, { description: one.description }), context, {
+        get: () => ({ value: one.read(stats, status()) }),
+        update: noUpdate,
+        modify: noUpdate
+      })
+    ),
+    ...(["get", "create", "replace", "list", "remove"] as const).map((operation) =>
+      counter("wal_store_requests_total", "Requests to the store", { operation }, () => stats.requests[operation])
+    ),
+    counter(
+      "wal_estimated_request_cost_dollars_total",
+      "Requests at S3 Standard prices of us-east-1",
+      {},
+      () => cost(stats)
+    )
+  ]
+  return registrations.map((registration) => () => registration.remove())
+}
+
+/** Retries by class appear when they first happen: the classes are few and fixed, never a message or a key. */
+const retryReasons = [
+  "Conflict",
+  "Throttled",
+  "Unavailable",
+  "TimedOut",
+  "AccessDenied",
+  "NoSuchBucket",
+  "CredentialsUnavailable",
+  "StoreFull",
+  "NotSupported",
+  "UnexpectedResponse"
+] as const
+
+/** Registers the series of a log until the scope ends. */
+export const registerMetrics = Effect.fnUntraced(function*(
+  labels: { readonly stream: string; readonly node: string },
+  stats: LogStats,
+  status: () => WalStatus
+) {
+  const registry = yield* Metric.MetricRegistry
+  const context = Context.make(Metric.MetricRegistry, registry).pipe(
+    Context.add(Metric.CurrentMetricAttributes, labels)
+  )
+  const retries = retryReasons.map((reason) =>
+    Metric.registerUnsafe(
+      Metric.counter("wal_put_retries_total", {
+        description: "Tries after a first one, by class of answer",
+        attributes: { class: reason }
+      }),
+      context,
+      { get: () => ({ count: stats.retries.get(reason) ?? 0, incremental: true }), update: noUpdate, modify: noUpdate }
+    )
+  )
+  const removals = registerAll(stats, status, context)
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      for (const remove of removals) remove()
+      for (const registration of retries) registration.remove()
+      for (const histogram of [putLatency, segmentSize, recoveryLatency]) Metric.removeUnsafe(histogram, context)
+    })
+  )
+  return {
+    put: (seconds, bytes) => {
+      putLatency.updateUnsafe(seconds, context)
+      segmentSize.updateUnsafe(bytes, context)
+    },
+    recovery: (seconds) => recoveryLatency.updateUnsafe(seconds, context)
+  } satisfies WalMetricsHandle
+})

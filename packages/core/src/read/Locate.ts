@@ -1,0 +1,102 @@
+/**
+ * Finding the segment that holds a sequence number or a time: the sparse index, then a binary search over headers.
+ */
+import { Effect, Result } from "effect"
+import { lookAt, type LookContext } from "../epoch/SlotLook.ts"
+import { type Boundary, compareBoundaries } from "../format/Boundary.ts"
+import type { SegmentHeader } from "../format/SegmentHeader.ts"
+import { ObjectStore } from "../store/ObjectStore.ts"
+import type { EpochSpan, LogView } from "./LogView.ts"
+
+/** A gap of so few slots is read through rather than searched. */
+const readThrough = 4
+
+/** Tries of one header while the store's answers may pass. */
+const attempts = 4
+
+interface Search {
+  readonly view: LogView
+  readonly context: LookContext
+  /** The segment starts before what is looked for. */
+  readonly startsBefore: (header: SegmentHeader) => boolean
+}
+
+const boundaryBefore = (header: SegmentHeader): Boundary => ({
+  epoch: header.epoch,
+  slot: header.slot,
+  seq: header.firstSeq - 1,
+  at: header.firstAt,
+  chain: header.chain
+})
+
+/** The last of the slots [low, high) of an epoch that starts before what is looked for; unreadable ones are left to the reader. */
+const searchSlots = Effect.fnUntraced(function*(search: Search, epoch: number, start: Boundary, end: number) {
+  let best = start
+  let low = start.slot + 1
+  let high = end
+  while (high - low >= readThrough) {
+    const middle = (low + high) >>> 1
+    const looked = yield* Effect.result(lookAt(search.context, epoch, middle))
+    if (Result.isFailure(looked) || looked.success === undefined || looked.success.kind !== "segment") return best
+    if (search.startsBefore(looked.success)) {
+      best = boundaryBefore(looked.success)
+      low = middle + 1
+    } else high = middle
+  }
+  return best
+})
+
+/** The first slot of each epoch after `from` says whether the epoch starts before what is looked for. */
+const searchEpochs = Effect.fnUntraced(function*(search: Search, from: Boundary, limit: Boundary | undefined) {
+  const spans = search.view.epochs().filter((span) =>
+    span.epoch > from.epoch && span.end > 0 && (limit === undefined || span.epoch <= limit.epoch)
+  )
+  let start = from
+  let low = 0
+  let high = spans.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const span: EpochSpan | undefined = spans[middle]
+    if (span === undefined) break
+    const looked = yield* Effect.result(lookAt(search.context, span.epoch, 0))
+    if (Result.isFailure(looked) || looked.success === undefined || looked.success.kind !== "segment") return start
+    if (search.startsBefore(looked.success)) {
+      start = boundaryBefore(looked.success)
+      low = middle + 1
+    } else high = middle
+  }
+  return start
+})
+
+const locate = Effect.fnUntraced(function*(
+  view: LogView,
+  from: Boundary,
+  startsBefore: (header: SegmentHeader) => boolean
+) {
+  const search: Search = { view, startsBefore, context: { ...view, attempts } }
+  const limit = view.index.after(from)
+  const start = yield* searchEpochs(search, from, limit)
+  const span = view.epochs().find((one) => one.epoch === start.epoch)
+  if (span === undefined) return start
+  const end = limit !== undefined && limit.epoch === start.epoch ? Math.min(limit.slot, span.end) : span.end
+  return yield* searchSlots(search, start.epoch, start, end)
+}, (effect, view) => Effect.provideService(effect, ObjectStore, view.store))
+
+const startOf = (view: LogView, indexed: Boundary | undefined): Boundary => {
+  const trim = view.trim()
+  return indexed === undefined || compareBoundaries(indexed, trim) < 0 ? trim : indexed
+}
+
+/** A boundary at or shortly before the segment that holds `seq`: nothing from `seq` on lies before it. */
+export const locateSeq = (view: LogView, seq: number): Effect.Effect<Boundary> => {
+  const durable = view.durable()
+  if (seq > durable.seq) return Effect.succeed(durable)
+  const from = startOf(view, view.index.before(seq))
+  return locate(view, from, (header) => header.firstSeq <= seq)
+}
+
+/** A boundary such that no record appended at or after the time lies before it. */
+export const locateTime = (view: LogView, atMillis: number): Effect.Effect<Boundary> => {
+  const from = startOf(view, view.index.olderThan(atMillis))
+  return locate(view, from, (header) => header.firstAt < atMillis)
+}

@@ -1,0 +1,80 @@
+/**
+ * What a reader needs to know of a log: its epochs, where it starts, how far it is durable.
+ *
+ * The writer's own view is live; the one of a `WalReader` is taken from the store.
+ */
+import type { Effect } from "effect"
+import type { CompressionService } from "../codec/Compression.ts"
+import type { DigestService } from "../codec/Digest.ts"
+import type { Boundary } from "../format/Boundary.ts"
+import type { SparseIndex } from "../manifest/SparseIndex.ts"
+import type { ObjectStore } from "../store/ObjectStore.ts"
+import type { Backoff } from "../store/StoreRetry.ts"
+import type { ReadError } from "../WalError.ts"
+import type { TailBuffer } from "./TailBuffer.ts"
+
+/** Where the durable slots of an epoch end. */
+export interface EpochSpan {
+  readonly epoch: number
+  /** First slot that is not (or not yet) part of the log. */
+  readonly end: number
+}
+
+export interface LogView {
+  readonly prefix: string
+  readonly logId: string
+  readonly store: ObjectStore["Service"]
+  readonly digest: DigestService
+  readonly compression: CompressionService
+  readonly backoff: Backoff
+  readonly maxSegmentBytes: number
+  /** Segments fetched ahead, 1 or more. */
+  readonly prefetch: number
+  /** The point that everything left lies after. */
+  readonly trim: () => Boundary
+  /** The point that everything durable lies before. */
+  readonly durable: () => Boundary
+  /** Epochs that hold something, ascending, the live one last. */
+  readonly epochs: () => ReadonlyArray<EpochSpan>
+  readonly index: SparseIndex
+  /** Newest segments in memory; absent for a reader without a writer. */
+  readonly tail?: TailBuffer
+  /** Waits until there is more than `seq`, or fails when there never will be. */
+  readonly beyond: (seq: number) => Effect.Effect<void, ReadError>
+}
+
+/** A slot of the log. */
+export interface Place {
+  readonly epoch: number
+  readonly slot: number
+}
+
+/** The slot that follows `place` in the log, skipping to the next epoch at an end; `undefined` at the durable end. */
+export const normalize = (epochs: ReadonlyArray<EpochSpan>, place: Place): Place | undefined => {
+  for (const span of epochs) {
+    if (span.epoch < place.epoch) continue
+    const slot = span.epoch === place.epoch ? place.slot : 0
+    if (slot < span.end) return { epoch: span.epoch, slot }
+  }
+  return undefined
+}
+
+/** All slots from `start` up to the durable end as it is now, one after the other. */
+export function* placesFrom(view: LogView, start: Place): Generator<Place> {
+  const epochs = view.epochs()
+  let place = normalize(epochs, start)
+  while (place !== undefined) {
+    yield place
+    place = normalize(epochs, { epoch: place.epoch, slot: place.slot + 1 })
+  }
+}
+
+/** How many slots lie between a place and the durable end. */
+export const countFrom = (view: LogView, start: Place): number => {
+  let count = 0
+  for (const span of view.epochs()) {
+    if (span.epoch < start.epoch) continue
+    count += Math.max(0, span.end - (span.epoch === start.epoch ? start.slot : 0))
+  }
+  return count
+}

@@ -1,0 +1,149 @@
+/**
+ * Reading segments from the store: in order, a bounded number ahead, each checked against the one before.
+ *
+ * Invariants: what is delivered joins without a hole, or a typed error or a lost range stands in the place of the hole ·
+ * at most `prefetch` segments are held, whatever the reader does.
+ */
+import { Effect, Result, Stream } from "effect"
+import { lookAt } from "../epoch/SlotLook.ts"
+import { type Boundary, compareBoundaries } from "../format/Boundary.ts"
+import { chainAfter } from "../format/ChainHash.ts"
+import { slotKey } from "../format/ObjectKey.ts"
+import { type ReadSegment, readSegment } from "../format/SegmentCodec.ts"
+import { ObjectStore } from "../store/ObjectStore.ts"
+import type { ObjectStoreError } from "../store/ObjectStoreError.ts"
+import { pauseBeforeRetry, retryWhilePassing, toStoreError } from "../store/StoreRetry.ts"
+import { type DamageError, type ReadError, SegmentCorrupt, SegmentMissing, SequenceGap, Trimmed } from "../WalError.ts"
+import { type LogView, type Place, placesFrom } from "./LogView.ts"
+
+/** Tries of one GET while the store's answers may pass. */
+const attempts = 8
+
+/** A single "not found" of a segment that must be there is asked again: some listings run ahead of reads. */
+const notFoundAttempts = 3
+
+/** One step of the way: a segment that joins, or what is wrong with a slot. */
+export type Step =
+  | { readonly _tag: "Segment"; readonly key: string; readonly segment: ReadSegment; readonly after: Boundary }
+  | { readonly _tag: "Lost"; readonly from: number; readonly to: number; readonly error: DamageError }
+
+type Fetched =
+  | { readonly _tag: "Read"; readonly place: Place; readonly key: string; readonly segment: ReadSegment }
+  | { readonly _tag: "Missing"; readonly place: Place; readonly key: string }
+  | { readonly _tag: "Damaged"; readonly place: Place; readonly key: string; readonly error: DamageError }
+
+const getSegment = (view: LogView, key: string) => {
+  const tryFrom = (attempt: number): Effect.Effect<Uint8Array, ObjectStoreError> =>
+    retryWhilePassing(view.store.get(key), { backoff: view.backoff, attempts }).pipe(
+      Effect.map((object) => object.body),
+      Effect.catchIf(
+        (error) => error.reason === "NotFound" && attempt + 1 < notFoundAttempts,
+        () => Effect.andThen(pauseBeforeRetry(view.backoff, attempt), tryFrom(attempt + 1))
+      )
+    )
+  return tryFrom(0)
+}
+
+const fetch = Effect.fnUntraced(function*(view: LogView, place: Place) {
+  const key = slotKey(view.prefix, place.epoch, place.slot)
+  const got = yield* Effect.result(getSegment(view, key))
+  if (Result.isFailure(got)) {
+    if (got.failure.reason !== "NotFound") return yield* toStoreError(got.failure)
+    return { _tag: "Missing", place, key } satisfies Fetched as Fetched
+  }
+  const read = yield* Effect.result(readSegment(key, got.success, view))
+  if (Result.isFailure(read)) return { _tag: "Damaged", place, key, error: read.failure } satisfies Fetched as Fetched
+  const { header } = read.success
+  const inPlace = header.kind === "segment" && header.logId === view.logId && header.epoch === place.epoch &&
+    header.slot === place.slot
+  if (!inPlace) {
+    const error = new SegmentCorrupt({ key, offset: 16, reason: "it is not the segment of this slot" })
+    return { _tag: "Damaged", place, key, error } satisfies Fetched as Fetched
+  }
+  return { _tag: "Read", place, key, segment: read.success } satisfies Fetched as Fetched
+})
+
+/** The last number before the next segment that can be read: where a loss ends. */
+const lossEnd = Effect.fnUntraced(function*(view: LogView, place: Place) {
+  for (const next of placesFrom(view, { epoch: place.epoch, slot: place.slot + 1 })) {
+    const looked = yield* Effect.result(lookAt({ ...view, attempts }, next.epoch, next.slot))
+    if (Result.isSuccess(looked) && looked.success?.kind === "segment") return looked.success.firstSeq - 1
+  }
+  return view.durable().seq
+})
+
+const segmentStep = (view: LogView, fetched: Fetched & { readonly _tag: "Read" }): Step => {
+  const { header } = fetched.segment
+  const after: Boundary = {
+    epoch: header.epoch,
+    slot: header.slot + 1,
+    seq: header.firstSeq + header.count - 1,
+    at: header.lastAt,
+    chain: chainAfter(header.chain, header, view.digest)
+  }
+  return { _tag: "Segment", key: fetched.key, segment: fetched.segment, after }
+}
+
+/** Why a readable segment does not follow what came before; after a loss only its numbers can be checked. */
+const joinError = (fetched: Fetched & { readonly _tag: "Read" }, position: Position): DamageError | undefined => {
+  const { header } = fetched.segment
+  const due = position.before.seq + 1
+  const corrupt = (offset: number, reason: string) => new SegmentCorrupt({ key: fetched.key, offset, reason })
+  if (header.firstSeq < due) return corrupt(64, `it starts at ${header.firstSeq}, ${due} was due`)
+  if (position.broken) return undefined
+  if (header.firstSeq > due) return new SequenceGap({ key: fetched.key, from: due, to: header.firstSeq - 1 })
+  return header.chain === position.before.chain
+    ? undefined
+    : corrupt(128, "its chain does not follow the segment before")
+}
+
+/** What a fetched slot is, after what came before it: mostly one step; a loss and a segment where numbers are missing. */
+const judge = Effect.fnUntraced(function*(view: LogView, fetched: Fetched, position: Position) {
+  const due = position.before.seq + 1
+  if (compareBoundaries(fetched.place, view.trim()) < 0) {
+    return yield* new Trimmed({ from: due, trimmedTo: view.trim().seq })
+  }
+  if (fetched._tag === "Read") {
+    const error = joinError(fetched, position)
+    const segment = segmentStep(view, fetched)
+    if (error === undefined) return [segment]
+    if (error._tag === "SequenceGap") {
+      return [{ _tag: "Lost", from: error.from, to: error.to, error } satisfies Step, segment]
+    }
+    const to = Math.max(due, yield* lossEnd(view, fetched.place))
+    return [{ _tag: "Lost", from: due, to, error } satisfies Step]
+  }
+  const to = Math.max(due, yield* lossEnd(view, fetched.place))
+  const error = fetched._tag === "Damaged" ? fetched.error : new SegmentMissing({ key: fetched.key, from: due, to })
+  return [{ _tag: "Lost", from: due, to, error } satisfies Step]
+})
+
+interface Position {
+  readonly before: Boundary
+  readonly broken: boolean
+}
+
+const advanceTo = (steps: ReadonlyArray<Step>, place: Place, position: Position): Position => {
+  const last = steps.at(-1)
+  if (last === undefined) return position
+  if (last._tag === "Segment") return { before: last.after, broken: false }
+  return { before: { ...position.before, ...place, seq: Math.max(position.before.seq, last.to) }, broken: true }
+}
+
+/**
+ * The slots from a boundary up to the durable end as it is now. Damage is a step of its own: the caller decides whether to
+ * go on. Fails with the store's errors and `Trimmed`.
+ */
+export const readSteps = (view: LogView, start: Boundary): Stream.Stream<Step, ReadError> =>
+  Stream.fromIterable({ [Symbol.iterator]: () => placesFrom(view, start) }).pipe(
+    Stream.rechunk(1),
+    Stream.mapEffect((place) => fetch(view, place), { concurrency: view.prefetch }),
+    Stream.mapAccumEffect(
+      (): Position => ({ before: start, broken: false }),
+      (position, fetched) =>
+        Effect.map(judge(view, fetched, position), (steps: ReadonlyArray<Step>) => {
+          return [advanceTo(steps, fetched.place, position), steps] as const
+        })
+    ),
+    Stream.provideService(ObjectStore, view.store)
+  )

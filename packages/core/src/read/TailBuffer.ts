@@ -1,0 +1,55 @@
+/**
+ * A bounded window of the newest durable segments, so that live readers need no requests.
+ *
+ * Owns: which segments are kept, in bytes. Does not own: when a segment is durable.
+ */
+import type { SegmentHeader } from "../format/SegmentHeader.ts"
+
+export interface TailSegment {
+  readonly key: string
+  readonly header: SegmentHeader
+  readonly body: Uint8Array
+}
+
+const lastSeq = (segment: TailSegment): number => segment.header.firstSeq + segment.header.count - 1
+
+export class TailBuffer {
+  private readonly limitBytes: number
+  private readonly segments: Array<TailSegment> = []
+  private bytes = 0
+
+  constructor(limitBytes: number) {
+    this.limitBytes = limitBytes
+  }
+
+  /** Adds the next durable segment; the oldest go until all fit. One that is larger than the window is not kept. */
+  push(segment: TailSegment): void {
+    this.segments.push(segment)
+    this.bytes += segment.body.length
+    while (this.bytes > this.limitBytes) {
+      const oldest = this.segments.shift()
+      if (oldest === undefined) break
+      this.bytes -= oldest.body.length
+    }
+  }
+
+  /** The segment that holds `seq`, where it is in the window. */
+  find(seq: number): TailSegment | undefined {
+    const first = this.segments[0]
+    if (first === undefined || seq < first.header.firstSeq) return undefined
+    let low = 0
+    let high = this.segments.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const segment = this.segments[middle]
+      if (segment !== undefined && lastSeq(segment) < seq) low = middle + 1
+      else high = middle
+    }
+    return this.segments[low]
+  }
+
+  /** First number in the window; `undefined` while it is empty. */
+  get firstSeq(): number | undefined {
+    return this.segments[0]?.header.firstSeq
+  }
+}

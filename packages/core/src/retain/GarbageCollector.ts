@@ -1,0 +1,164 @@
+/**
+ * The garbage collector: deletes what lies below the stored trim point, and what late requests brought back there.
+ *
+ * Owns: deletions and their repeats. Does not own: the trim point; it is told once a manifest with it is stored.
+ *
+ * Invariants: nothing at or after the stored trim point is deleted · never an end marker, never a foreign object · what
+ * could not be deleted is counted and tried again.
+ */
+import { Effect, Result } from "effect"
+import type { DigestService } from "../codec/Digest.ts"
+import { isMarkerOf } from "../epoch/EndOfEpoch.ts"
+import { lookAt, type LookContext } from "../epoch/SlotLook.ts"
+import { type Boundary, compareBoundaries } from "../format/Boundary.ts"
+import { epochPrefix, parseSlotKey, segmentsPrefix, slotKey } from "../format/ObjectKey.ts"
+import { maxMarkerBytes } from "../format/SegmentCodec.ts"
+import type { LogStats } from "../observe/LogStats.ts"
+import { type ListedObject, ObjectStore } from "../store/ObjectStore.ts"
+import { type Backoff, pauseBeforeRetry, retryWhilePassing } from "../store/StoreRetry.ts"
+import { Signal } from "../write/Signal.ts"
+
+/** Keys of one delete request. */
+const batchSize = 1_000
+
+/** Tries of one request before the batch is put back. */
+const attempts = 4
+
+/** Epochs before the trim point in which a sweep looks for what late requests brought back. */
+const sweptEpochs = 16
+
+export interface CollectorSettings {
+  readonly prefix: string
+  readonly logId: string
+  readonly digest: DigestService
+  readonly backoff: Backoff
+  /** The trim point as it was found at opening. */
+  readonly trim: Boundary
+  /** Slots of an ended epoch that exist: up to its recorded end. */
+  readonly endOf: (epoch: number) => number | undefined
+  /** Epochs with segments, ascending. */
+  readonly epochs: () => ReadonlyArray<number>
+}
+
+export class GarbageCollector {
+  private readonly settings: CollectorSettings
+  private readonly stats: LogStats
+  private readonly events = new Signal()
+  /** Everything before this point is deleted or in `again`. */
+  private deleted: Boundary
+  private trim: Boundary
+  private sweptEpoch: number | undefined = undefined
+  private again: Array<string> = []
+  private failures = 0
+
+  constructor(settings: CollectorSettings, stats: LogStats) {
+    this.settings = settings
+    this.stats = stats
+    this.deleted = settings.trim
+    this.trim = settings.trim
+  }
+
+  /** A manifest with this trim point is stored. */
+  trimmed(trim: Boundary): void {
+    if (compareBoundaries(trim, this.trim) <= 0) return
+    this.trim = trim
+    this.events.wake()
+  }
+
+  /** Deletes as it is told, until interrupted. */
+  get run(): Effect.Effect<never, never, ObjectStore> {
+    return Effect.forever(Effect.andThen(this.events.wait, Effect.suspend(() => this.collect())))
+  }
+
+  private readonly collect = Effect.fnUntraced(function*(this: GarbageCollector) {
+    const trim = this.trim
+    const keys = this.keysBetween(this.deleted, trim)
+    this.deleted = trim
+    yield* this.remove([...this.again.splice(0), ...keys])
+    if (this.sweptEpoch !== trim.epoch) {
+      const swept = yield* Effect.result(this.sweep(trim))
+      if (Result.isSuccess(swept)) this.sweptEpoch = trim.epoch
+      else yield* Effect.logWarning(`garbage below the trim point was not looked for: ${swept.failure.message}`)
+    }
+    if (this.again.length === 0) {
+      this.failures = 0
+      return
+    }
+    yield* pauseBeforeRetry(this.settings.backoff, this.failures++)
+    this.events.wake()
+  })
+
+  /** Keys of all slots from one point up to another. They are dense, so no listing is needed. */
+  private keysBetween(from: Boundary, to: Boundary): ReadonlyArray<string> {
+    const keys: Array<string> = []
+    for (const epoch of this.settings.epochs()) {
+      if (epoch < from.epoch || epoch > to.epoch) continue
+      const first = epoch === from.epoch ? from.slot : 0
+      const end = epoch === to.epoch ? to.slot : this.settings.endOf(epoch) ?? 0
+      for (let slot = first; slot < end; slot++) keys.push(slotKey(this.settings.prefix, epoch, slot))
+    }
+    return keys
+  }
+
+  private readonly remove = Effect.fnUntraced(function*(this: GarbageCollector, keys: ReadonlyArray<string>) {
+    const store = yield* ObjectStore
+    for (let start = 0; start < keys.length; start += batchSize) {
+      const batch = keys.slice(start, start + batchSize)
+      const answer = yield* Effect.result(
+        retryWhilePassing(store.remove(batch), { backoff: this.settings.backoff, attempts })
+      )
+      const failed = Result.isSuccess(answer)
+        ? answer.success
+        : batch.map((key) => ({ key, code: answer.failure.reason }))
+      this.stats.segmentsDeleted += batch.length - failed.length
+      if (failed.length === 0) continue
+      this.stats.deleteFailures += failed.length
+      this.again.push(...failed.map((failure) => failure.key))
+      yield* Effect.logWarning(
+        `${failed.length} objects were not deleted (${failed[0]?.code ?? ""}); it is tried again`
+      )
+    }
+  })
+
+  /** Looks for segments below the trim point and beyond recorded ends, and deletes them. */
+  private readonly sweep = Effect.fnUntraced(function*(this: GarbageCollector, trim: Boundary) {
+    const store = yield* ObjectStore
+    const { prefix } = this.settings
+    const startAfter = epochPrefix(prefix, Math.max(0, trim.epoch - sweptEpochs))
+    const context: LookContext = { ...this.settings, attempts }
+    let page: string | undefined
+    do {
+      const listed = yield* retryWhilePassing(
+        store.list({ prefix: segmentsPrefix(prefix), startAfter, ...(page === undefined ? {} : { page }) }),
+        context
+      )
+      const garbage: Array<string> = []
+      for (const object of listed.objects) {
+        if (yield* this.isGarbage(context, object, trim)) garbage.push(object.key)
+      }
+      yield* this.remove(garbage)
+      const last = listed.objects.at(-1)
+      page = last !== undefined && last.key >= epochPrefix(prefix, trim.epoch + 1) ? undefined : listed.next
+    } while (page !== undefined)
+  })
+
+  private readonly isGarbage = Effect.fnUntraced(function*(
+    this: GarbageCollector,
+    context: LookContext,
+    object: ListedObject,
+    trim: Boundary
+  ) {
+    const name = parseSlotKey(this.settings.prefix, object.key)
+    if (name === undefined || object.sizeBytes === 0) return false
+    const end = this.settings.endOf(name.epoch)
+    const below = compareBoundaries(name, trim) < 0
+    if (!below && (end === undefined || name.slot <= end)) return false
+    const header = yield* Effect.result(lookAt(context, name.epoch, name.slot))
+    // What does not read as a segment of this log is not ours to delete.
+    if (Result.isFailure(header) || header.success === undefined) return false
+    if (object.sizeBytes <= maxMarkerBytes && isMarkerOf(header.success, { ...name, logId: this.settings.logId })) {
+      return false
+    }
+    return header.success.logId === this.settings.logId && header.success.kind === "segment"
+  })
+}

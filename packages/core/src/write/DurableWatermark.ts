@@ -1,0 +1,64 @@
+/**
+ * The durable watermark: the highest number such that it and all before it are stored.
+ *
+ * Owns: acknowledgements, in order only. Does not own: slots (the ledger) and what readers do.
+ */
+import { Deferred, Effect, Exit, Latch } from "effect"
+import type { SparseIndex } from "../manifest/SparseIndex.ts"
+import type { LogStats } from "../observe/LogStats.ts"
+import type { TailBuffer } from "../read/TailBuffer.ts"
+import type { WalEnd } from "../WalError.ts"
+import type { LogFate } from "./LogFate.ts"
+import type { StampedSegment } from "./Segment.ts"
+import type { SlotLedger } from "./SlotLedger.ts"
+
+export interface WatermarkParts {
+  readonly fate: LogFate
+  readonly ledger: SlotLedger
+  readonly index: SparseIndex
+  readonly tail: TailBuffer
+  readonly stats: LogStats
+  /** Bytes of a segment that is durable now. */
+  readonly onDurable: (segment: StampedSegment) => void
+}
+
+export class DurableWatermark {
+  private readonly parts: WatermarkParts
+  private changed = Latch.makeUnsafe(false)
+
+  constructor(parts: WatermarkParts) {
+    this.parts = parts
+    parts.fate.onEnd(() => Latch.openUnsafe(this.changed))
+  }
+
+  get seq(): number {
+    return this.parts.ledger.durable.seq
+  }
+
+  /** The slot is stored: acknowledges every segment that is durable because of it. */
+  stored(slot: number): void {
+    const durable = this.parts.ledger.confirm(slot)
+    if (durable.length === 0) return
+    const { index, stats, tail } = this.parts
+    for (const segment of durable) {
+      index.add(segment.after)
+      tail.push({ key: segment.key, header: segment.header, body: segment.body })
+      stats.recordsDurable += segment.header.count
+      stats.segmentsDurable++
+      stats.rawBytes += segment.body.length
+      this.parts.onDurable(segment)
+      Deferred.doneUnsafe(segment.ticket.durable, Exit.void)
+    }
+    Latch.openUnsafe(this.changed)
+    this.changed = Latch.makeUnsafe(false)
+  }
+
+  /** Waits until the watermark is above `seq`; fails when the log ends before. */
+  beyond(seq: number): Effect.Effect<void, WalEnd> {
+    return Effect.suspend((): Effect.Effect<void, WalEnd> => {
+      if (this.seq > seq) return Effect.void
+      if (this.parts.fate.ended !== undefined) return Effect.fail(this.parts.fate.ended)
+      return Effect.andThen(this.changed.await, this.beyond(seq))
+    })
+  }
+}

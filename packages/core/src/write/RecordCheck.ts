@@ -1,0 +1,81 @@
+/** What a record must be before anything of its call is accepted, and what it counts. */
+import { InvalidRecord, RecordTooLarge } from "../WalError.ts"
+import type { AppendRecord } from "../WalRecord.ts"
+
+/** What a record takes of the buffer beside its content: lengths, times and bookkeeping. */
+export const recordOverheadBytes = 32
+
+/** Bytes of a string in UTF-8. */
+const textBytes = (text: string): number => {
+  let bytes = text.length
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index)
+    if (unit > 0x7f) bytes += unit > 0x7ff ? 2 : 1
+    // A pair of surrogates is four bytes, counted as twice three above.
+    if (unit >= 0xd800 && unit <= 0xdbff) bytes -= 2
+  }
+  return bytes
+}
+
+const headersBytes = (headers: Readonly<Record<string, string>>): number => {
+  let bytes = 2
+  for (const [name, value] of Object.entries(headers)) bytes += textBytes(name) + textBytes(value) + 6
+  return bytes
+}
+
+/** Payload and optional fields, as `max_bytes` and `max_record_bytes` count them. */
+export const contentBytesOf = (record: AppendRecord): number => {
+  let bytes = record.payload.length
+  if (record.key !== undefined) bytes += textBytes(record.key)
+  if (record.headers !== undefined) bytes += headersBytes(record.headers)
+  if (record.contentType !== undefined) bytes += textBytes(record.contentType)
+  return bytes
+}
+
+/** A string that UTF-8 can carry unchanged: no half of a surrogate pair. */
+const isText = (value: unknown): value is string => typeof value === "string" && value.isWellFormed()
+
+const textRule = "must be a string without unpaired surrogates"
+
+const fieldProblem = (record: AppendRecord): { readonly field: string; readonly rule: string } | undefined => {
+  if (!(record.payload instanceof Uint8Array)) return { field: "payload", rule: "must be a Uint8Array" }
+  if (record.key !== undefined && !isText(record.key)) return { field: "key", rule: textRule }
+  if (record.contentType !== undefined && !isText(record.contentType)) return { field: "contentType", rule: textRule }
+  if (record.timestamp !== undefined && !Number.isFinite(record.timestamp)) {
+    return { field: "timestamp", rule: "must be a finite number" }
+  }
+  if (record.headers === undefined) return undefined
+  for (const [name, value] of Object.entries(record.headers)) {
+    if (!isText(name) || !isText(value)) return { field: `headers[${JSON.stringify(name)}]`, rule: textRule }
+  }
+  return undefined
+}
+
+/** The records of a call with what each takes. */
+export interface Measured {
+  readonly records: ReadonlyArray<AppendRecord>
+  /** Content bytes of each. */
+  readonly contentBytes: ReadonlyArray<number>
+  /** What all together take of the buffer. */
+  readonly bufferBytes: number
+}
+
+/** Measures the records of a call, or names the first thing that is wrong with them. */
+export const measure = (
+  records: ReadonlyArray<AppendRecord>,
+  maxRecordBytes: number
+): Measured | InvalidRecord | RecordTooLarge => {
+  const contentBytes: Array<number> = []
+  let bufferBytes = 0
+  for (let index = 0; index < records.length; index++) {
+    const record = records[index]
+    if (record === undefined) return new InvalidRecord({ index, field: "record", rule: "is missing" })
+    const problem = fieldProblem(record)
+    if (problem !== undefined) return new InvalidRecord({ index, ...problem })
+    const sizeBytes = contentBytesOf(record)
+    if (sizeBytes > maxRecordBytes) return new RecordTooLarge({ index, sizeBytes, limitBytes: maxRecordBytes })
+    contentBytes.push(sizeBytes)
+    bufferBytes += sizeBytes + recordOverheadBytes
+  }
+  return { records, contentBytes, bufferBytes }
+}

@@ -1,0 +1,52 @@
+/** When the open segment is sealed: a pure decision. */
+import type { SealReason } from "./Segment.ts"
+
+export interface SealSettings {
+  readonly maxEntries: number
+  readonly maxBytes: number
+  readonly flushIntervalMillis: number
+  readonly lingerMillis: number
+  /** `periodic` seals on size and interval only. */
+  readonly sync: "group_commit" | "periodic"
+}
+
+export interface SealSituation {
+  readonly nowMillis: number
+  /** The open segment, never empty; absent where nothing is open. */
+  readonly open: { readonly openedAt: number; readonly entries: number; readonly contentBytes: number } | undefined
+  /** The queue of sealed segments has room for one more. */
+  readonly queueHasRoom: boolean
+  /** A worker has nothing to do and could send now. */
+  readonly workerFree: boolean
+  /** Somebody waits for durability of what is open, or for room. */
+  readonly demanded: boolean
+  /** `flush` or `close` asked for what is open. */
+  readonly flush: "none" | "flush" | "close"
+}
+
+export type SealDecision =
+  | { readonly _tag: "Seal"; readonly reason: SealReason }
+  /** Nothing to do before this time. */
+  | { readonly _tag: "WaitUntil"; readonly atMillis: number }
+  /** Nothing to do before something happens. */
+  | { readonly _tag: "Wait" }
+
+/**
+ * Decides. Demand seals only while a worker is free: under load the open segment gathers, so that waiting callers share
+ * one PUT.
+ */
+export const decideSeal = (settings: SealSettings, situation: SealSituation): SealDecision => {
+  const open = situation.open
+  if (open === undefined || !situation.queueHasRoom) return { _tag: "Wait" }
+  if (open.entries >= settings.maxEntries) return { _tag: "Seal", reason: "entries" }
+  if (open.contentBytes >= settings.maxBytes) return { _tag: "Seal", reason: "bytes" }
+  if (situation.flush !== "none") return { _tag: "Seal", reason: situation.flush }
+  const intervalAt = open.openedAt + settings.flushIntervalMillis
+  if (situation.nowMillis >= intervalAt) return { _tag: "Seal", reason: "interval" }
+  if (settings.sync === "periodic" || !situation.demanded || !situation.workerFree) {
+    return { _tag: "WaitUntil", atMillis: intervalAt }
+  }
+  const lingerAt = open.openedAt + settings.lingerMillis
+  if (situation.nowMillis >= lingerAt) return { _tag: "Seal", reason: "demand" }
+  return { _tag: "WaitUntil", atMillis: Math.min(lingerAt, intervalAt) }
+}

@@ -1,0 +1,308 @@
+/**
+ * The segmenter: accepts records into the open segment and seals it.
+ *
+ * Owns: the open segment, sequence numbers, the bound on buffered bytes, the moment of sealing. Does not own: slots, PUTs,
+ * durability (it is told when bytes are free again).
+ *
+ * Invariants: numbers are given without gaps, in the order of acceptance · buffered bytes never exceed the bound, but for
+ * one record in an empty buffer · a sealed segment is never touched again · `appended_at` never falls.
+ */
+import type { Clock } from "effect"
+import { Deferred, Effect, Semaphore } from "effect"
+import type { BufferBudgetState } from "../BufferBudget.ts"
+import { OpenColumns } from "../format/OpenColumns.ts"
+import { type AppendError, BufferFull, SequenceExhausted, WalClosed, type WalEnd } from "../WalError.ts"
+import type { AppendRecord } from "../WalRecord.ts"
+import type { LogFate } from "./LogFate.ts"
+import { measure, type Measured, recordOverheadBytes } from "./RecordCheck.ts"
+import { decideSeal, type SealSettings } from "./SealPolicy.ts"
+import type { PendingSegment, Ticket } from "./Segment.ts"
+import type { SegmentQueue } from "./SegmentQueue.ts"
+import { Signal } from "./Signal.ts"
+
+export interface SegmenterSettings extends SealSettings {
+  readonly streamId: string
+  readonly maxBufferedBytes: number
+  readonly maxRecordBytes: number
+  /** The last number given away before. */
+  readonly lastSeq: number
+  /** `appended_at` of the last record before. */
+  readonly lastAt: number
+}
+
+export interface SegmenterParts {
+  readonly fate: LogFate
+  readonly queue: SegmentQueue
+  readonly budget: BufferBudgetState
+  /** A worker has nothing to do and could send now. */
+  readonly workerFree: () => boolean
+  /** Clock of the log, for synchronous code. */
+  readonly clock: Clock.Clock
+}
+
+/** What a call got: the numbers, and the ticket of the segment that holds the last of them (none for an empty call). */
+export interface Admitted {
+  readonly first: number
+  readonly last: number
+  readonly ticket: Ticket | undefined
+}
+
+export class Segmenter {
+  private readonly settings: SegmenterSettings
+  private readonly parts: SegmenterParts
+  private open: PendingSegment | undefined = undefined
+  private buffered = 0
+  private last: number
+  private lastAt: number
+  /** Of the last accepted record. */
+  private newest: Ticket | undefined = undefined
+  /** Calls that wait for room, one after the other. */
+  private readonly turn = Semaphore.makeUnsafe(1)
+  private waiting = 0
+  private readonly room = new Signal()
+  private readonly events = new Signal()
+  private flushing: "none" | "flush" | "close" = "none"
+
+  constructor(settings: SegmenterSettings, parts: SegmenterParts) {
+    this.settings = settings
+    this.parts = parts
+    this.last = settings.lastSeq
+    this.lastAt = settings.lastAt
+    parts.fate.onEnd(() => this.room.wake())
+  }
+
+  /** Last number given away. */
+  get lastAccepted(): number {
+    return this.last
+  }
+
+  get bufferedBytes(): number {
+    return this.buffered
+  }
+
+  /** The segment that is filling. */
+  get openSegment(): PendingSegment | undefined {
+    return this.open
+  }
+
+  /** When the open segment is sealed at the latest, epoch milliseconds; `undefined` while none is open. */
+  get sealDueMillis(): number | undefined {
+    return this.open === undefined ? undefined : this.open.openedAt + this.settings.flushIntervalMillis
+  }
+
+  /** Accepts the records and waits only for room. */
+  append(records: ReadonlyArray<AppendRecord>): Effect.Effect<Admitted, AppendError> {
+    return Effect.suspend(() => {
+      const measured = this.measured(records)
+      if ("_tag" in measured) return Effect.fail(measured)
+      return this.fits(measured) ? Effect.succeed(this.admitAll(measured)) : this.appendInTurn(measured)
+    })
+  }
+
+  /** Accepts all of the records now or none. */
+  appendNow(records: ReadonlyArray<AppendRecord>): Effect.Effect<Admitted, AppendError | BufferFull> {
+    return Effect.suspend((): Effect.Effect<Admitted, AppendError | BufferFull> => {
+      const measured = this.measured(records)
+      if ("_tag" in measured) return Effect.fail(measured)
+      if (this.fits(measured)) return Effect.succeed(this.admitAll(measured))
+      return Effect.fail(new BufferFull({ bufferedBytes: this.buffered, limitBytes: this.settings.maxBufferedBytes }))
+    })
+  }
+
+  /** Somebody waits for the segment of this ticket to be durable. */
+  demand(ticket: Ticket): void {
+    if (ticket.demanded) return
+    ticket.demanded = true
+    if (ticket === this.open?.ticket) this.events.wake()
+  }
+
+  /** Seals what is open as soon as the queue has room; answers the ticket of the last accepted record, if there is one. */
+  flush(kind: "flush" | "close"): Ticket | undefined {
+    if (this.open !== undefined) {
+      this.flushing = kind
+      this.sealIfDue()
+    }
+    return this.newest
+  }
+
+  /** Bytes of segments that are durable are free again. */
+  release(bytes: number): void {
+    this.buffered -= bytes
+    this.parts.budget.give(bytes)
+    this.room.wake()
+  }
+
+  /** A worker or a place in the queue has become free. */
+  poke(): void {
+    this.events.wake()
+    this.room.wake()
+  }
+
+  /** Seals by time and demand, until interrupted. */
+  get run(): Effect.Effect<never> {
+    return Effect.forever(Effect.suspend(() => {
+      const wait = this.sealIfDue()
+      return wait === undefined ? this.events.wait : this.events.waitAtMost(wait)
+    }))
+  }
+
+  /** Takes the open segment away without sealing it, for a report of what was lost. */
+  abandon(): PendingSegment | undefined {
+    const open = this.open
+    this.open = undefined
+    return open
+  }
+
+  private measured(records: ReadonlyArray<AppendRecord>): Measured | AppendError {
+    const { fate } = this.parts
+    if (fate.ended !== undefined) return fate.ended
+    if (fate.refusesAppends) return new WalClosed({ streamId: this.settings.streamId })
+    if (this.last + records.length > Number.MAX_SAFE_INTEGER) {
+      return new SequenceExhausted({ streamId: this.settings.streamId })
+    }
+    return measure(records, this.settings.maxRecordBytes)
+  }
+
+  private admitAll(measured: Measured): Admitted {
+    const first = this.last + 1
+    this.admit(measured, 0)
+    return this.answer(first)
+  }
+
+  private answer(first: number): Admitted {
+    return { first, last: this.last, ticket: this.last < first ? undefined : this.newest }
+  }
+
+  /** Accepts what there is room for, from `start` on; answers where it stopped. */
+  private admit(measured: Measured, start: number): number {
+    const { contentBytes, records } = measured
+    if (start >= records.length) return start
+    const now = Math.max(this.parts.clock.currentTimeMillisUnsafe(), this.lastAt)
+    let index = start
+    for (; index < records.length; index++) {
+      const record = records[index]
+      const content = contentBytes[index]
+      if (record === undefined || content === undefined) break
+      if (!this.hasRoom(content + recordOverheadBytes)) break
+      const open = this.openFor(content, now)
+      if (open === undefined) break
+      this.put(open, record, content, now)
+    }
+    if (index > start) this.lastAt = now
+    return index
+  }
+
+  private hasRoom(bytes: number): boolean {
+    const fits = this.buffered === 0 || this.buffered + bytes <= this.settings.maxBufferedBytes
+    return fits && this.parts.budget.hasRoom(bytes)
+  }
+
+  /** The segment that takes a record of this size: the open one, or a new one once the full one is sealed. */
+  private openFor(content: number, now: number): PendingSegment | undefined {
+    const { maxBytes, maxEntries } = this.settings
+    const open = this.open
+    if (open !== undefined) {
+      const full = open.columns.count >= maxEntries || open.contentBytes + content > maxBytes
+      if (!full) return open
+      if (!this.parts.queue.hasRoom) return undefined
+      this.seal(open)
+    }
+    const opened: PendingSegment = {
+      columns: new OpenColumns(),
+      firstSeq: this.last + 1,
+      openedAt: now,
+      contentBytes: 0,
+      bufferBytes: 0,
+      ticket: { durable: Deferred.makeUnsafe<void, WalEnd>(), demanded: false }
+    }
+    this.open = opened
+    this.events.wake()
+    return opened
+  }
+
+  private put(open: PendingSegment, record: AppendRecord, content: number, now: number): void {
+    open.columns.push(record, now)
+    open.contentBytes += content
+    open.bufferBytes += content + recordOverheadBytes
+    this.buffered += content + recordOverheadBytes
+    this.parts.budget.take(content + recordOverheadBytes)
+    this.last++
+    this.newest = open.ticket
+    const full = open.columns.count >= this.settings.maxEntries || open.contentBytes >= this.settings.maxBytes
+    if (full && this.parts.queue.hasRoom) this.seal(open)
+  }
+
+  private seal(segment: PendingSegment): void {
+    this.open = undefined
+    this.flushing = "none"
+    this.parts.queue.push(segment)
+  }
+
+  /** Seals the open segment if the policy says so; answers in how many milliseconds to look again, if ever. */
+  private sealIfDue(): number | undefined {
+    const open = this.open
+    const nowMillis = this.parts.clock.currentTimeMillisUnsafe()
+    const decision = decideSeal(this.settings, {
+      nowMillis,
+      open: open === undefined
+        ? undefined
+        : { openedAt: open.openedAt, entries: open.columns.count, contentBytes: open.contentBytes },
+      queueHasRoom: this.parts.queue.hasRoom,
+      workerFree: this.parts.workerFree(),
+      demanded: open?.ticket.demanded === true || this.waiting > 0,
+      flush: this.flushing
+    })
+    if (decision._tag === "WaitUntil") return decision.atMillis - nowMillis
+    if (decision._tag === "Seal" && open !== undefined) {
+      this.seal(open)
+      this.room.wake()
+    }
+    return undefined
+  }
+
+  /** Whether all records can be accepted now, in bytes and in sealed segments, and nobody waits before them. */
+  private fits(measured: Measured): boolean {
+    if (this.waiting > 0) return false
+    if (measured.records.length > 1 && this.buffered + measured.bufferBytes > this.settings.maxBufferedBytes) {
+      return false
+    }
+    if (measured.bufferBytes > 0 && !this.hasRoom(measured.bufferBytes)) return false
+    const { maxBytes, maxEntries } = this.settings
+    let entries = this.open?.columns.count ?? 0
+    let content = this.open?.contentBytes ?? 0
+    let seals = 0
+    for (const size of measured.contentBytes) {
+      if (entries > 0 && (entries >= maxEntries || content + size > maxBytes)) {
+        seals++
+        entries = 0
+        content = 0
+      }
+      entries++
+      content += size
+    }
+    return this.parts.queue.size + seals <= this.parts.queue.capacity
+  }
+
+  /** Accepts piece by piece, one waiting call after the other. */
+  private appendInTurn(measured: Measured): Effect.Effect<Admitted, AppendError> {
+    const inTurn = Effect.suspend(() => {
+      const first = this.last + 1
+      let index = 0
+      const step = (): Effect.Effect<Admitted, AppendError> => {
+        const { fate } = this.parts
+        if (fate.ended !== undefined) return Effect.fail(fate.ended)
+        if (fate.refusesAppends) return Effect.fail(new WalClosed({ streamId: this.settings.streamId }))
+        index = this.admit(measured, index)
+        if (index === measured.records.length) return Effect.succeed(this.answer(first))
+        this.events.wake()
+        return Effect.andThen(this.room.wait, Effect.suspend(step))
+      }
+      return step()
+    })
+    const count = (change: number) =>
+      Effect.sync(() => {
+        this.waiting += change
+      })
+    return Effect.acquireUseRelease(count(1), () => this.turn.withPermits(1)(inTurn), () => count(-1))
+  }
+}

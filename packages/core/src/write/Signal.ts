@@ -1,0 +1,24 @@
+/** Wakes one waiting fiber, from synchronous code; a wake-up that nobody waits for is kept for the next wait. */
+import { Duration, Effect, Latch } from "effect"
+
+/** No single sleep is longer, so that a timer of weeks does not overflow; who sleeps looks again. */
+const longestSleepMillis = 24 * 60 * 60 * 1_000
+
+export class Signal {
+  private readonly latch = Latch.makeUnsafe(false)
+
+  wake(): void {
+    Latch.openUnsafe(this.latch)
+  }
+
+  /** Waits for a wake-up. */
+  get wait(): Effect.Effect<void> {
+    return Effect.andThen(this.latch.await, Effect.sync(() => Latch.closeUnsafe(this.latch)))
+  }
+
+  /** Waits for a wake-up or until so many milliseconds have passed. */
+  waitAtMost(millis: number): Effect.Effect<void> {
+    const sleep = Effect.sleep(Duration.millis(Math.max(0, Math.min(millis, longestSleepMillis))))
+    return Effect.asVoid(Effect.raceFirst(this.wait, sleep))
+  }
+}

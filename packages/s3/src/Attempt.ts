@@ -1,0 +1,118 @@
+/**
+ * One request, from its credentials to the last byte of its answer, under one deadline.
+ *
+ * The log above counts and paces its attempts, so nothing is repeated here, with two exceptions where the store is
+ * known not to have looked at the request: its clock differs (the SDK has just learned by how much), and the
+ * credentials were too old (they are asked for anew, once for all requests that failed so).
+ */
+import { Effect, Predicate, Semaphore } from "effect"
+import type { Duration } from "effect"
+import { AnswerRefused } from "./AnswerInspection.ts"
+import { isClockSkew, isExpiredCredentials } from "./S3Answer.ts"
+import type { S3Failure } from "./S3Answer.ts"
+
+/** The secrets in use, to be kept out of every message. */
+export interface Secrets {
+  readonly secretAccessKey: string
+  readonly sessionToken?: string | undefined
+}
+
+export interface AttemptConfig {
+  /** The credentials in use; asked anew with `forceRefresh`. */
+  readonly credentials: (options: { readonly forceRefresh: boolean }) => Promise<Secrets>
+  /** False for credentials that stand in the options: asking again gives the same. */
+  readonly refreshable: boolean
+}
+
+/** Sends one request; `call` gets a signal that ends it when its time is over. */
+export type Send = <A>(
+  deadline: Duration.Duration,
+  call: (signal: AbortSignal) => Promise<A>
+) => Effect.Effect<A, S3Failure>
+
+const detailLength = 300
+
+const scrub = (message: string, secrets: Secrets | undefined): string => {
+  const hidden = [secrets?.secretAccessKey, secrets?.sessionToken].filter((secret) =>
+    secret !== undefined && secret !== ""
+  )
+  const clean = hidden.reduce<string>((text, secret) => text.replaceAll(secret ?? "", "<redacted>"), message)
+  return clean.replace(/\s+/g, " ").slice(0, detailLength)
+}
+
+const textOf = (error: unknown): string => {
+  if (!Predicate.isError(error)) return String(error)
+  return error.message === "" ? error.name : error.message
+}
+
+// The SDK calls these a time-out too; they are a connection that went away, and no time was over.
+const resetCodes = new Set(["ECONNRESET", "EPIPE"])
+
+const transportFailure = (error: unknown, secrets: Secrets | undefined): S3Failure => {
+  const name = Predicate.isError(error) ? error.name : "Error"
+  const code = Predicate.hasProperty(error, "code") && Predicate.isString(error.code) ? error.code : name
+  const kind = name === "TimeoutError" && !resetCodes.has(code) ? "timeout" : "transport"
+  return { kind, message: scrub(textOf(error), secrets), code }
+}
+
+const failureOf = (error: unknown, secrets: Secrets | undefined): S3Failure =>
+  error instanceof AnswerRefused ?
+    { ...error.failure, message: scrub(error.failure.message, secrets) } :
+    transportFailure(error, secrets)
+
+const credentialsFailure = (error: unknown): S3Failure => ({
+  kind: "credentials",
+  message: scrub(`no credentials: ${textOf(error)}`, undefined),
+  code: Predicate.isError(error) ? error.name : "Error"
+})
+
+const timedOut = (deadline: Duration.Duration): S3Failure => ({
+  kind: "timeout",
+  message: `no whole answer within ${deadline}`
+})
+
+/** The sender for one client. It holds which generation of credentials is in use. */
+export const makeSend: (config: AttemptConfig) => Effect.Effect<Send> = Effect.fnUntraced(function*(config) {
+  const refreshLock = yield* Semaphore.make(1)
+  let generation = 0
+
+  const credentials = (forceRefresh: boolean) =>
+    Effect.tryPromise({ try: () => config.credentials({ forceRefresh }), catch: credentialsFailure })
+
+  const attempt = <A>(deadline: Duration.Duration, call: (signal: AbortSignal) => Promise<A>) =>
+    credentials(false).pipe(
+      Effect.flatMap((secrets) => Effect.tryPromise({ try: call, catch: (error) => failureOf(error, secrets) })),
+      Effect.timeoutOrElse({ duration: deadline, orElse: () => Effect.fail(timedOut(deadline)) })
+    )
+
+  const refresh = (deadline: Duration.Duration, seen: number) =>
+    Effect.suspend(() => {
+      // Somebody else has asked since this request was signed: its credentials are new to us.
+      if (generation !== seen) return Effect.void
+      return credentials(true).pipe(
+        Effect.timeoutOrElse({
+          duration: deadline,
+          orElse: () => Effect.fail(credentialsFailure(timedOut(deadline).message))
+        }),
+        Effect.andThen(Effect.sync(() => {
+          generation++
+        }))
+      )
+    }).pipe(refreshLock.withPermits(1))
+
+  const corrected = <A>(deadline: Duration.Duration, call: (signal: AbortSignal) => Promise<A>) =>
+    attempt(deadline, call).pipe(
+      Effect.catchIf(isClockSkew, () => attempt(deadline, call))
+    )
+
+  return (deadline, call) =>
+    Effect.suspend(() => {
+      const seen = generation
+      return corrected(deadline, call).pipe(
+        Effect.catchIf(
+          (failure) => config.refreshable && isExpiredCredentials(failure),
+          () => refresh(deadline, seen).pipe(Effect.andThen(corrected(deadline, call)))
+        )
+      )
+    })
+})

@@ -1,0 +1,58 @@
+/** `docs/errors.md`, written from the tables that the program itself works with. */
+import { type ErrorEntry, errorTable } from "@effect-wal/core/ErrorTable"
+import * as WalError from "@effect-wal/core/WalError"
+import { Predicate } from "effect"
+import { requestProblems } from "./RequestProblem.ts"
+
+/** The names of the fields that an error class carries. */
+const fieldsOf = (tag: string): ReadonlyArray<string> => {
+  const found = Object.entries(WalError).find(([name]) => name === tag)?.[1]
+  const fields = Predicate.hasProperty(found, "fields") ? found.fields : {}
+  return Predicate.isObject(fields) ? Object.keys(fields).filter((name) => name !== "_tag") : []
+}
+
+const code = (text: string): string => `\`${text}\``
+
+const yesNo = (value: boolean): string => value ? "yes" : "no"
+
+const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+
+const logRow = ([tag, entry]: readonly [string, ErrorEntry]): string =>
+  `| ${code(tag)} | ${sentence(entry.when)}. | ${fieldsOf(tag).map(code).join(", ")} | ${entry.data} | ${
+    yesNo(entry.retryable)
+  } | ` +
+  `${entry.httpStatus} | ${code(entry.code)} | ${entry.then} |`
+
+const problemRow = (
+  [name, { data, httpStatus, retryable, when }]: readonly [
+    string,
+    (typeof requestProblems)[keyof typeof requestProblems]
+  ]
+) => `| ${code(name)} | ${sentence(when)}. | ${data} | ${yesNo(retryable)} | ${httpStatus} |`
+
+/** The whole page. */
+export const errorDocs = (): string =>
+  `# Errors
+
+Written by \`node scripts/write-error-docs.ts\` from \`packages/core/src/ErrorTable.ts\` and
+\`packages/server/src/RequestProblem.ts\`. Do not edit.
+
+**Data** says what became of the records of the call: \`durable\` they are stored, or were before; \`not-durable\` nothing
+of the call was appended; \`unknown\` the next writer of the log, or its status, decides. **Retry** says whether the same
+call may succeed later although nobody changed anything. Over HTTP an error is
+\`{"error":{"code","message","data","retryable","details"}}\`; \`details\` holds the fields. Codes never change.
+
+## Of the log
+
+| error | when | fields | data | retry | HTTP | code | what to do |
+| --- | --- | --- | --- | --- | --- | --- | --- |
+${Object.entries(errorTable).map(logRow).join("\n")}
+
+## Of the HTTP server
+
+| code | when | data | retry | HTTP |
+| --- | --- | --- | --- | --- |
+${Object.entries(requestProblems).map(problemRow).join("\n")}
+
+A 503 carries \`Retry-After\`.
+`

@@ -1,0 +1,55 @@
+/**
+ * `wal_http_requests_total`: answers by method, route and status.
+ *
+ * The route is the pattern, never the path, so that the number of series is bounded; what is not a route is `other`. A
+ * handle is made once for each series.
+ */
+import { Context, Metric } from "effect"
+import { HttpMethod } from "effect/http"
+
+const total = Metric.counter("wal_http_requests_total", {
+  description: "Requests that were answered, by method, route and status",
+  incremental: true
+})
+
+/** Counts answers; one for a server. */
+export interface RequestCount {
+  readonly count: (method: string, path: string, status: number) => void
+}
+
+const knownRoutes: ReadonlyArray<readonly [RegExp, string]> = [
+  [/^\/v1\/streams\/[^/]+\/records$/, "/v1/streams/{stream}/records"],
+  [/^\/v1\/streams\/?$/, "/v1/streams"],
+  [/^\/v1\/streams\/[^/]+$/, "/v1/streams/{stream}"],
+  [/^\/v1\/streams\/[^/]+\/epochs$/, "/v1/streams/{stream}/epochs"],
+  [/^\/v1\/streams\/[^/]+\/flush$/, "/v1/streams/{stream}/flush"],
+  [/^\/v1\/streams\/[^/]+\/trim$/, "/v1/streams/{stream}/trim"],
+  [/^\/v1\/streams\/[^/]+\/cursors\/[^/]+$/, "/v1/streams/{stream}/cursors/{name}"],
+  [/^\/(metrics|healthz|readyz|docs|openapi\.json)$/, "$&"]
+]
+
+/** The pattern of a path. */
+const routeOf = (path: string): string => {
+  const found = knownRoutes.find(([form]) => form.test(path))
+  return found === undefined ? "other" : path.replace(found[0], found[1])
+}
+
+/** Counts into the registry of `context`. */
+export const makeRequestCount = (context: Context.Context<never>): RequestCount => {
+  const handles = new Map<string, Metric.Counter<number>>()
+  return {
+    count: (method, url, status) => {
+      const query = url.indexOf("?")
+      const route = routeOf(query === -1 ? url : url.slice(0, query))
+      const key = `${method} ${status} ${route}`
+      let handle = handles.get(key)
+      if (handle === undefined) {
+        // A method that HTTP does not know is the client's invention, and must not become a label.
+        const known = HttpMethod.isHttpMethod(method) ? method : "other"
+        handle = Metric.withAttributes(total, { method: known, route, status: String(status) })
+        handles.set(key, handle)
+      }
+      handle.updateUnsafe(1, context)
+    }
+  }
+}

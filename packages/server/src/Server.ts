@@ -1,0 +1,29 @@
+/** The server, composed. `layer` needs only `Settings`, a `LogOpener` and a file system. */
+import { Effect, Layer } from "effect"
+import { HttpRouter } from "effect/http"
+import { Tokens } from "./auth/Tokens.ts"
+import * as AppendRecords from "./handlers/AppendRecords.ts"
+import * as ControlHandlers from "./handlers/ControlHandlers.ts"
+import * as ReadRecords from "./handlers/ReadRecords.ts"
+import * as SystemRoutes from "./handlers/SystemRoutes.ts"
+import { Lifecycle } from "./Lifecycle.ts"
+import * as Listener from "./Listener.ts"
+import { RequestBody } from "./RequestBody.ts"
+import { Streams } from "./Streams.ts"
+
+const routes = Layer.mergeAll(AppendRecords.layer, ReadRecords.layer, ControlHandlers.layer, SystemRoutes.layer)
+
+const serving = HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true })
+
+/** Ends what is still connected before the server is closed, so that closing never waits for a client. */
+const hangUp = Layer.effectDiscard(Effect.gen(function*() {
+  const connections = yield* Listener.Connections
+  yield* Effect.addFinalizer(() => connections.closeAll)
+}))
+
+/** A listening server with all its routes. */
+export const layer = hangUp.pipe(
+  Layer.provideMerge(serving),
+  Layer.provideMerge(Listener.layer),
+  Layer.provideMerge(Layer.mergeAll(Streams.layer, Tokens.layer, RequestBody.layer, Lifecycle.layer))
+)

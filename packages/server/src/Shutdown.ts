@@ -1,0 +1,68 @@
+/**
+ * The end of the process: what makes it end, in which order, and with which exit code.
+ *
+ * 1. told to stop: not ready from now on, connections are closed after their answer
+ * 2. `drainDelay` later: appends are refused, live readers end
+ * 3. every log seals, drains, writes manifest and cursors, all within `drainTimeout` of the signal
+ * 4. answers that are still due go out, then the connections are closed
+ */
+import type { CloseReport } from "@effect-wal/core/WalService"
+import { Console, Duration, Effect } from "effect"
+import { Lifecycle } from "./Lifecycle.ts"
+import * as Listener from "./Listener.ts"
+import { Settings } from "./Settings.ts"
+import { Streams } from "./Streams.ts"
+
+/** What the process says to whoever started it. */
+export const exitCodes = {
+  /** Everything that was accepted is durable. */
+  drained: 0,
+  /** The configuration breaks rules. */
+  config: 2,
+  /** A log has died of a defect. */
+  dead: 70,
+  /** Records were accepted that are not known to be durable; the report names them. */
+  recordsLeft: 75
+} as const
+
+/** The last 500 ms of the time are for answers. */
+const answerMillis = 500
+
+const line = (report: CloseReport): string => {
+  const left = report.lost === null
+    ? "nothing left"
+    : `NOT STORED: records ${report.lost.from} to ${report.lost.to} (${report.lost.to - report.lost.from + 1})`
+  return `stream ${report.streamId}: durable to ${report.durable}, ${left}${
+    report.manifestWritten ? "" : ", manifest not written"
+  }`
+}
+
+/** Steps 1 to 4; answers what each log left. */
+export const drain = Effect.gen(function*() {
+  const settings = yield* Settings
+  const lifecycle = yield* Lifecycle
+  const streams = yield* Streams
+  const connections = yield* Listener.Connections
+  yield* lifecycle.leave
+  yield* Effect.sleep(settings.drainDelay)
+  yield* lifecycle.drain
+  const leftMillis = Duration.toMillis(settings.drainTimeout) - Duration.toMillis(settings.drainDelay) - answerMillis
+  const reports = yield* streams.closeAll(Duration.millis(Math.max(leftMillis, 0)))
+  yield* Effect.forEach(reports, (report) => Console.error(line(report)), { discard: true })
+  yield* connections.answered.pipe(Effect.timeoutOption(answerMillis))
+  yield* connections.closeAll
+  return reports
+})
+
+/** Waits for `stop` or for a log to die, drains, and answers the exit code. */
+export const serveUntil = Effect.fnUntraced(function*(stop: Effect.Effect<string>) {
+  const streams = yield* Streams
+  const why = yield* Effect.raceFirst(
+    Effect.map(stop, (signal) => ({ dead: false, text: `received ${signal}` })),
+    Effect.map(streams.died, (error) => ({ dead: true, text: error.message }))
+  )
+  yield* Effect.logInfo(`shutting down: ${why.text}`)
+  const reports = yield* drain
+  if (why.dead) return exitCodes.dead
+  return reports.some(({ lost }) => lost !== null) ? exitCodes.recordsLeft : exitCodes.drained
+})

@@ -1,0 +1,68 @@
+/**
+ * Opens the logs of the configured streams: the one place that chooses between the stores.
+ *
+ * Streams with the same store settings share one store, with its connections.
+ */
+import type { StoreSettings } from "@effect-wal/core/config/Resolve"
+import { DirectoryObjectStore } from "@effect-wal/core/node"
+import { ObjectStore } from "@effect-wal/core/store/ObjectStore"
+import { makeResolved } from "@effect-wal/core/Wal"
+import type { ConfigError } from "@effect-wal/core/WalError"
+import { S3ObjectStore } from "@effect-wal/s3"
+import { Effect, Layer, Scope, Semaphore } from "effect"
+import { s3Options } from "./config/S3Settings.ts"
+import type { StreamConfig } from "./config/ServerConfig.ts"
+import { LogOpener } from "./LogOpener.ts"
+
+const makeStore = (settings: StoreSettings): Effect.Effect<ObjectStore["Service"], ConfigError, Scope.Scope> =>
+  settings.type === "s3"
+    ? S3ObjectStore.make(s3Options(settings))
+    : DirectoryObjectStore.make({ path: settings.path, allowNetworkFileSystem: settings.allowNetworkFileSystem })
+
+/** Makes each store once, when it is first needed; one that could not be made is tried again. */
+const sharedStores = Effect.gen(function*() {
+  const scope = yield* Effect.scope
+  const one = yield* Semaphore.make(1)
+  const made = new Map<StoreSettings, ObjectStore["Service"]>()
+  return (settings: StoreSettings) =>
+    Effect.suspend(() => {
+      const known = made.get(settings)
+      if (known !== undefined) return Effect.succeed(known)
+      return Effect.tap(Scope.provide(makeStore(settings), scope), (store) =>
+        Effect.sync(() => {
+          made.set(settings, store)
+        }))
+    }).pipe(one.withPermits(1))
+})
+
+/** One object for equal settings, so that a Map finds it. Secrets do not show in the text: then streams do not share. */
+const canonical = (streams: ReadonlyArray<StreamConfig>): ReadonlyMap<string, StoreSettings> => {
+  const byText = new Map<string, StoreSettings>()
+  return new Map(streams.map(({ id, store }) => {
+    const inline = store.type === "s3" && store.credentials !== undefined
+    const text = inline ? `${id} ` : JSON.stringify(store)
+    const settings = byText.get(text) ?? store
+    byText.set(text, settings)
+    return [id, settings]
+  }))
+}
+
+/** Opens the logs of these streams. */
+export const layer = (streams: ReadonlyArray<StreamConfig>) =>
+  Layer.effect(
+    LogOpener,
+    Effect.gen(function*() {
+      const storeOf = yield* sharedStores
+      const settingsOf = canonical(streams)
+      const open = Effect.fnUntraced(function*(id: string) {
+        const stream = streams.find((each) => each.id === id)
+        const settings = settingsOf.get(id)
+        if (stream === undefined || settings === undefined) {
+          return yield* Effect.die(new Error(`stream ${id} is not configured`))
+        }
+        const store = yield* storeOf(settings)
+        return yield* Effect.provideService(makeResolved(stream.options), ObjectStore, store)
+      })
+      return LogOpener.of({ open })
+    })
+  )

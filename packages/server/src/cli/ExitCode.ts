@@ -1,0 +1,16 @@
+/** How a command ends with a code of its own. */
+import { Data, Runtime } from "effect"
+
+/** Ends the process with `code`; everything that is to be said was said before. */
+export class ExitCode extends Data.TaggedError("ExitCode")<{ readonly code: number }> {
+  override readonly [Runtime.errorExitCode] = this.code
+  override readonly [Runtime.errorReported] = false
+}
+
+/**
+ * Runs the program and ends the process with its code. Signals are left to the program: a server that is told to stop
+ * has work to do first.
+ */
+export const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
+  fiber.addObserver((exit) => teardown(exit, (code) => process.exit(code)))
+})

@@ -1,0 +1,160 @@
+/**
+ * The rules between the fields of a configuration file: unique ids, tokens, memory that fits together.
+ */
+import { durabilityRules } from "@effect-wal/core/config/BackendRules"
+import type { Path, Problem } from "@effect-wal/core/config/DecodeTree"
+import { formatSize } from "@effect-wal/core/config/SizeText"
+import { Duration } from "effect"
+import type { FileBlock } from "./ServerSchema.ts"
+import type { Environment } from "./Substitution.ts"
+
+/** What the rules need to know besides the file. */
+export interface RuleContext {
+  readonly env: Environment
+  /** `--insecure`: an address that is not loopback may go without tokens. */
+  readonly insecure: boolean
+}
+
+type Server = FileBlock["server"]
+type Token = NonNullable<Server["tokens"]>[number]
+type StreamBlock = NonNullable<FileBlock["streams"]>[number]
+
+/** Whether only this machine can reach the address. */
+export const isLoopback = (host: string): boolean =>
+  host === "localhost" || host === "::1" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host)
+
+/** The id of a stream in URLs. */
+export const streamIdOf = (stream: StreamBlock): string | undefined => stream.id ?? stream.durability?.backend.stream_id
+
+const tokenSources = ["sha256", "file", "env"] as const
+
+const tokenRules = (
+  token: Token,
+  at: Path,
+  context: RuleContext,
+  known: ReadonlySet<string>
+): ReadonlyArray<Problem> => {
+  const given = tokenSources.filter((name) => token[name] !== undefined)
+  const reads = tokenSources.map((name) => [...at, name])
+  const variable = token.env === undefined ? undefined : context.env[token.env]
+  return [
+    ...(token.id === undefined ? [{ path: [...at, "id"], rule: "is missing; name the token" }] : []),
+    ...(token.scopes === undefined
+      ? [{ path: [...at, "scopes"], rule: "is missing; list one or more of read, write, admin" }]
+      : []),
+    ...(given.length === 1
+      ? []
+      : [{ path: [...at, given[1] ?? "sha256"], reads, hidden: true, rule: "give exactly one of sha256, file, env" }]),
+    ...(given.length === 1 && token.env !== undefined && (variable === undefined || variable.trim() === "")
+      ? [{
+        path: [...at, "env"],
+        rule: `needs the variable ${token.env}, which is ${variable === undefined ? "not set" : "blank"}`
+      }]
+      : []),
+    ...(token.streams ?? []).filter((id) => !known.has(id)).map((id) => ({
+      path: [...at, "streams"],
+      reads: [["streams"]],
+      rule: `names ${id}, which is not a configured stream`
+    }))
+  ]
+}
+
+/** The places whose value stood at an earlier place already; `undefined` values do not count. */
+const repeated = (
+  values: ReadonlyArray<string | undefined>
+): ReadonlyArray<{ readonly index: number; readonly first: number }> =>
+  values.flatMap((value, index) => {
+    const first = value === undefined ? index : values.indexOf(value)
+    return first < index ? [{ index, first }] : []
+  })
+
+const serverRules = (file: FileBlock, context: RuleContext): ReadonlyArray<Problem> => {
+  const { server } = file
+  const tokens = server.tokens ?? []
+  const known = new Set((file.streams ?? []).flatMap((stream) => streamIdOf(stream) ?? []))
+  const { limits } = server
+  return [
+    ...tokens.flatMap((token, index) => tokenRules(token, ["server", "tokens", index], context, known)),
+    ...repeated(tokens.map((token) => token.id)).map(({ first, index }) => ({
+      path: ["server", "tokens", index, "id"],
+      rule: `is also the id of server.tokens[${first}]`
+    })),
+    ...(isLoopback(server.host) || tokens.length > 0 || context.insecure
+      ? []
+      : [{
+        path: ["server", "host"],
+        reads: [["server", "tokens"]],
+        rule: "can be reached from elsewhere and needs server.tokens; --insecure goes without"
+      }]),
+    ...(server.tls === undefined ?
+      [] :
+      (["cert_file", "key_file"] as const).filter((name) => server.tls?.[name] === undefined)
+        .map((name) => ({ path: ["server", "tls", name], rule: "is missing; tls needs cert_file and key_file" }))),
+    ...(Duration.isLessThan(server.drain_delay, server.shutdown_timeout)
+      ? []
+      : [{
+        path: ["server", "drain_delay"],
+        reads: [["server", "shutdown_timeout"]],
+        rule: "must be shorter than shutdown_timeout, of which it is a part"
+      }]),
+    ...(limits.max_in_flight_body_bytes >= limits.max_body_bytes
+      ? []
+      : [{
+        path: ["server", "limits", "max_in_flight_body_bytes"],
+        reads: [["server", "limits", "max_body_bytes"]],
+        rule: "must be at least max_body_bytes"
+      }])
+  ]
+}
+
+const memoryRules = (file: FileBlock): ReadonlyArray<Problem> => {
+  const limit = file.server.limits.max_buffered_bytes
+  const streams = file.streams ?? []
+  const sum = streams.reduce((bytes, stream) => bytes + (stream.durability?.backend.max_buffered_bytes ?? 0), 0)
+  return limit === undefined || sum <= limit ? [] : [{
+    path: ["server", "limits", "max_buffered_bytes"],
+    reads: streams.map((_, index) => ["streams", index, "durability", "backend", "max_buffered_bytes"]),
+    rule: `must be at least what the streams may buffer together, here ${sum} (${formatSize(sum)})`
+  }]
+}
+
+/** Names the log, so that two streams cannot be one. */
+const logName = (stream: StreamBlock): string | undefined => {
+  const backend = stream.durability?.backend
+  if (backend?.node_id === undefined || backend.stream_id === undefined) return undefined
+  const store = backend.s3 === undefined
+    ? ["directory", backend.directory?.path]
+    : ["s3", backend.s3.endpoint, backend.s3.bucket]
+  return JSON.stringify([...store, backend.prefix ?? "", backend.node_id, backend.stream_id])
+}
+
+const streamRules = (streams: NonNullable<FileBlock["streams"]>): ReadonlyArray<Problem> => [
+  ...streams.flatMap(({ durability }, index) => {
+    const at = ["streams", index, "durability"]
+    if (durability === undefined) return [{ path: at, rule: "is missing" }]
+    return [
+      ...(durability.enabled
+        ? []
+        : [{ path: [...at, "enabled"], rule: "must be true: a stream that keeps nothing is not served" }]),
+      ...durabilityRules(durability, at)
+    ]
+  }),
+  ...repeated(streams.map(streamIdOf)).map(({ first, index }) => ({
+    path: ["streams", index, "id"],
+    reads: [["streams", index, "durability", "backend", "stream_id"]],
+    rule: `is the same as that of streams[${first}]; ids are unique`
+  })),
+  ...repeated(streams.map(logName)).map(({ first, index }) => ({
+    path: ["streams", index, "durability", "backend", "stream_id"],
+    rule: `is the same log as that of streams[${first}]: same store, prefix, node_id and stream_id`
+  }))
+]
+
+/** All rules between the fields of a decoded file. */
+export const fileRules = (file: FileBlock, context: RuleContext): ReadonlyArray<Problem> => [
+  ...serverRules(file, context),
+  ...(file.streams === undefined || file.streams.length === 0
+    ? [{ path: ["streams"], rule: "is missing; give at least one stream" }]
+    : streamRules(file.streams)),
+  ...memoryRules(file)
+]

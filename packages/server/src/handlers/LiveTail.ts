@@ -1,0 +1,49 @@
+/**
+ * Records as server-sent events: `id` is the sequence number, `data` the record as one line of JSON.
+ *
+ * The first byte goes out at once and a comment every 15 s, so that neither end nor a proxy between takes silence for a
+ * dead connection. When reading fails the last event is `error`; when the server drains the stream just ends and the
+ * browser comes back with `Last-Event-ID`, to another server.
+ */
+import { type ReadError, Trimmed } from "@effect-wal/core/WalError"
+import type { WalRecord } from "@effect-wal/core/WalRecord"
+import type { WalService } from "@effect-wal/core/WalService"
+import { Effect, Stream } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { errorBody } from "../ApiError.ts"
+import { encodeRecord } from "../body/RecordEncoder.ts"
+import type { Lifecycle } from "../Lifecycle.ts"
+import type { ReadRequest } from "./ReadRequest.ts"
+
+const commentEveryMillis = 15_000
+
+const utf8 = new TextEncoder()
+
+const event = (record: WalRecord): Uint8Array =>
+  Buffer.concat([Buffer.from(`id: ${record.seq}\ndata: `), encodeRecord(record), Buffer.from("\n\n")])
+
+const failure = (error: ReadError): Uint8Array =>
+  utf8.encode(`event: error\ndata: ${JSON.stringify({ error: errorBody(error) })}\n\n`)
+
+const comments = Stream.map(Stream.drop(Stream.tick(commentEveryMillis), 1), () => utf8.encode(": alive\n\n"))
+
+/** The answer; fails `Trimmed` when the start is gone already. */
+export const liveTail = Effect.fnUntraced(
+  function*(log: WalService, request: ReadRequest, lifecycle: Lifecycle["Service"]) {
+    const { durable, trimmedTo } = yield* log.status
+    const from = request.from ?? durable + 1
+    if (typeof from === "number" && from <= trimmedTo) return yield* new Trimmed({ from, trimmedTo })
+    const records = log.read({ from, until: "live" }).pipe(
+      Stream.map(event),
+      Stream.catch((error) => Stream.succeed(failure(error)))
+    )
+    const body = Stream.succeed(utf8.encode(": open\n\n")).pipe(
+      Stream.concat(Stream.merge(records, comments, { haltStrategy: "left" })),
+      Stream.interruptWhen(lifecycle.draining)
+    )
+    return HttpServerResponse.stream(body, {
+      contentType: "text/event-stream",
+      headers: { "cache-control": "no-store", "x-accel-buffering": "no" }
+    })
+  }
+)

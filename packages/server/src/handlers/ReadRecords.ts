@@ -1,0 +1,127 @@
+/**
+ * `GET /v1/streams/{stream}/records`: records out.
+ *
+ * A page is bounded in records and in bytes and is whole before its first byte is sent, so that an error is always an
+ * answer of its own and never the cut-off end of a good one.
+ */
+import type { ReadError } from "@effect-wal/core/WalError"
+import type { WalRecord } from "@effect-wal/core/WalRecord"
+import type { ReadOptions, WalService } from "@effect-wal/core/WalService"
+import { Effect, Stream } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { answering, type ApiFailure } from "../ApiError.ts"
+import { Tokens } from "../auth/Tokens.ts"
+import { encodeRecord } from "../body/RecordEncoder.ts"
+import { Lifecycle } from "../Lifecycle.ts"
+import { type Limits, Settings } from "../Settings.ts"
+import { Streams } from "../Streams.ts"
+import { liveTail } from "./LiveTail.ts"
+import { type ReadFormat, type ReadRequest, readRequest } from "./ReadRequest.ts"
+
+/** Some records, encoded. */
+interface Page {
+  readonly parts: Array<Uint8Array>
+  bytes: number
+  /** The last record; its payload is a copy only where the format needs the payload itself. */
+  last: WalRecord | undefined
+}
+
+const encode = (format: ReadFormat, record: WalRecord): Uint8Array =>
+  format === "octet-stream" ? record.payload.slice() : encodeRecord(record)
+
+const readOptions = (request: ReadRequest, until: "durable-end" | "live", limit: number): ReadOptions => ({
+  until,
+  limit,
+  ...request.from === undefined ? {} : { from: request.from }
+})
+
+const readPage = Effect.fnUntraced(function*(log: WalService, request: ReadRequest, limits: Limits) {
+  const page: Page = { parts: [], bytes: 0, last: undefined }
+  yield* Stream.runForEachWhile(
+    log.read(readOptions(request, "durable-end", request.limit)),
+    (record) =>
+      Effect.sync(() => {
+        const encoded = encode(request.format, record)
+        page.parts.push(encoded)
+        page.bytes += encoded.length
+        page.last = record
+        return page.bytes < limits.maxPageBytes
+      })
+  )
+  return page
+})
+
+/** Waits until there is a record to read, the time is over or the server drains, whatever comes first. */
+const awaitRecord = (
+  log: WalService,
+  request: ReadRequest,
+  lifecycle: Lifecycle["Service"]
+): Effect.Effect<unknown, ReadError> =>
+  Stream.runHead(log.read(readOptions(request, "live", 1))).pipe(
+    Effect.timeoutOption(request.waitMillis),
+    Effect.raceFirst(lifecycle.draining)
+  )
+
+const newline = Buffer.from("\n")
+const comma = Buffer.from(",")
+
+const joined = (parts: ReadonlyArray<Uint8Array>, between: Uint8Array): Array<Uint8Array> =>
+  parts.flatMap((part, index) => index === 0 ? [part] : [between, part])
+
+/** Where the next page starts, as far as the request and the page know. */
+const nextOf = (request: ReadRequest, page: Page, durable: number): number => {
+  if (page.last !== undefined) return page.last.seq + 1
+  return typeof request.from === "number" ? request.from : durable + 1
+}
+
+const pageResponse = (request: ReadRequest, page: Page, durable: number): HttpServerResponse.HttpServerResponse => {
+  const next = nextOf(request, page, durable)
+  if (request.format === "ndjson") {
+    const body = Buffer.concat(page.parts.flatMap((part) => [part, newline]))
+    return HttpServerResponse.uint8Array(body, {
+      contentType: "application/x-ndjson",
+      headers: { "wal-next": String(next) }
+    })
+  }
+  if (request.format === "octet-stream") {
+    const { last } = page
+    if (last === undefined) return HttpServerResponse.empty({ status: 204, headers: { "wal-next": String(next) } })
+    return HttpServerResponse.uint8Array(page.parts[0] ?? new Uint8Array(0), {
+      contentType: "application/octet-stream",
+      headers: { "wal-seq": String(last.seq), "wal-appended-at": String(last.appendedAt), "wal-next": String(next) }
+    })
+  }
+  const body = Buffer.concat([
+    Buffer.from("{\"records\":["),
+    ...joined(page.parts, comma),
+    Buffer.from(`],"next":${next}}`)
+  ])
+  return HttpServerResponse.uint8Array(body, { contentType: "application/json" })
+}
+
+/** Adds the route. */
+export const layer = HttpRouter.use(Effect.fn(function*(router) {
+  const streams = yield* Streams
+  const tokens = yield* Tokens
+  const lifecycle = yield* Lifecycle
+  const { limits } = yield* Settings
+
+  const read = Effect.fnUntraced(function*(httpRequest: HttpServerRequest.HttpServerRequest) {
+    const stream = (yield* HttpRouter.params)["stream"] ?? ""
+    const refusal = tokens.refusal(httpRequest.headers["authorization"], { scope: "read", stream })
+    if (refusal !== undefined) return yield* Effect.fail<ApiFailure>(refusal)
+    const log = yield* streams.log(stream)
+    const query = yield* HttpServerRequest.ParsedSearchParams
+    const request = yield* Effect.fromResult(readRequest(query, httpRequest.headers, limits))
+    if (request.format === "event-stream") return yield* liveTail(log, request, lifecycle)
+    let page = yield* readPage(log, request, limits)
+    if (page.last === undefined && request.waitMillis > 0) {
+      yield* awaitRecord(log, request, lifecycle)
+      page = yield* readPage(log, request, limits)
+    }
+    const { durable } = yield* log.status
+    return pageResponse(request, page, durable)
+  })
+
+  yield* router.add("GET", "/v1/streams/:stream/records", (request) => answering(read(request)))
+}))

@@ -1,0 +1,154 @@
+import { NodeServices } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
+import { createHash } from "node:crypto"
+import { Tokens } from "../src/auth/Tokens.ts"
+import { refuseOpenServer } from "../src/Exposure.ts"
+import { Settings, type TokenScope, type TokenSettings } from "../src/Settings.ts"
+import { call, json } from "./support/Client.ts"
+import { settingsOf, startServer } from "./support/TestServer.ts"
+
+const token = (id: string, scopes: ReadonlyArray<TokenScope>, streams?: ReadonlyArray<string>): TokenSettings => ({
+  id,
+  secret: { sha256: createHash("sha256").update(id).digest("hex") },
+  scopes,
+  ...streams === undefined ? {} : { streams }
+})
+
+/** The token of a name is the name. */
+const tokens = [
+  token("reader", ["read"]),
+  token("writer", ["write"]),
+  token("admin", ["admin"]),
+  token("both", ["read", "write"]),
+  token("orders-only", ["read", "write", "admin"], ["orders"])
+]
+
+const base = "/v1/streams/orders"
+const post = (path: string, body: string, type = "application/json") => ({ method: "POST", path, body, type })
+
+/** Every route, and who may call it. */
+const routes: ReadonlyArray<
+  readonly [{ method: string; path: string; body?: string; type?: string }, ReadonlyArray<string>]
+> = [
+  [post(`${base}/records`, "1", "application/x-ndjson"), ["writer", "both", "orders-only"]],
+  [{ method: "GET", path: `${base}/records` }, ["reader", "both", "orders-only"]],
+  [{ method: "GET", path: base }, ["reader", "both", "orders-only"]],
+  [{ method: "GET", path: `${base}/epochs` }, ["reader", "both", "orders-only"]],
+  [post(`${base}/flush`, ""), ["writer", "both", "orders-only"]],
+  [post(`${base}/trim`, "{\"seq\":0}"), ["admin", "orders-only"]],
+  [{ method: "GET", path: `${base}/cursors/default` }, ["reader", "both", "orders-only"]],
+  [{ method: "PUT", path: `${base}/cursors/default`, body: "{\"seq\":0}", type: "application/json" }, [
+    "writer",
+    "both",
+    "orders-only"
+  ]],
+  [{ method: "DELETE", path: `${base}/cursors/gone` }, ["admin", "orders-only"]],
+  [{ method: "GET", path: "/v1/streams/payments/records" }, ["reader", "both"]],
+  [{ method: "GET", path: "/v1/streams" }, ["reader", "both", "orders-only"]],
+  [{ method: "GET", path: "/metrics" }, ["reader", "both"]]
+]
+
+const open = ["/healthz", "/readyz", "/docs", "/openapi.json"]
+
+describe("tokens", () => {
+  it.effect("allow exactly what their scopes and streams say, on every route", () =>
+    Effect.gen(function*() {
+      const { port } = yield* startServer({ tokens, streams: ["orders", "payments"] })
+      for (const [{ body, method, path, type }, allowed] of routes) {
+        const ask = (headers: Record<string, string>) =>
+          call(port, path, {
+            method,
+            headers: { ...headers, ...type === undefined ? {} : { "content-type": type } },
+            ...body === undefined ? {} : { body }
+          })
+        const bare = yield* ask({})
+        assert.deepStrictEqual([bare.status, bare.headers["www-authenticate"]], [401, "Bearer"], path)
+        assert.strictEqual((yield* ask({ authorization: "Bearer nobody" })).status, 401, path)
+        assert.strictEqual((yield* ask({ authorization: "Basic reader" })).status, 401, path)
+        for (const { id } of tokens) {
+          const answer = yield* ask({ authorization: `Bearer ${id}` })
+          if (allowed.includes(id)) assert.notInclude([401, 403], answer.status, `${id} ${method} ${path}`)
+          else assert.strictEqual(answer.status, 403, `${id} ${method} ${path}`)
+        }
+      }
+      for (const path of open) assert.strictEqual((yield* call(port, path)).status, 200, path)
+    }))
+
+  it.effect("show only their own streams, and to probes no stream at all", () =>
+    Effect.gen(function*() {
+      const { port } = yield* startServer({ tokens, streams: ["orders", "payments"] })
+      const list = json(yield* call(port, "/v1/streams", { headers: { authorization: "Bearer orders-only" } }))
+      assert.deepStrictEqual(list.streams.map((stream: { id: string }) => stream.id), ["orders"])
+      assert.deepStrictEqual(json(yield* call(port, "/readyz")), { ready: true })
+      assert.deepStrictEqual(
+        json(yield* call(port, "/readyz", { headers: { authorization: "Bearer reader" } })),
+        { ready: true, reasons: [] }
+      )
+    }))
+
+  it.effect("come from files and variables too, and are read again; a broken file changes nothing", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const file = yield* fs.makeTempFileScoped()
+      yield* fs.writeFileString(file, "first\n")
+      const settings = settingsOf({
+        tokens: [
+          { id: "file", secret: { file }, scopes: ["read"] },
+          { id: "env", secret: { env: "WAL_TOKEN" }, scopes: ["write"] }
+        ]
+      })
+      const checks = Effect.gen(function*() {
+        const service = yield* Tokens
+        const may = (name: string, scope: TokenScope) =>
+          service.refusal(`Bearer ${name}`, { scope, stream: "*" }) === undefined
+        assert.deepStrictEqual([may("first", "read"), may("first", "write"), may("from-env", "write")], [
+          true,
+          false,
+          true
+        ])
+        yield* fs.writeFileString(file, "second")
+        assert.isTrue(may("first", "read"))
+        yield* service.reload
+        assert.deepStrictEqual([may("first", "read"), may("second", "read")], [false, true])
+        yield* fs.writeFileString(file, " ")
+        const error = yield* Effect.flip(service.reload)
+        assert.strictEqual(error.problems[0]?.path, "server.tokens[0].file")
+        assert.isTrue(may("second", "read"))
+      })
+      yield* Effect.provide(
+        checks,
+        Tokens.layer.pipe(
+          Layer.provide(Layer.succeed(Settings, settings)),
+          Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ WAL_TOKEN: "from-env" })))
+        )
+      )
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  it.effect("are reported all at once when they cannot be read", () =>
+    Effect.gen(function*() {
+      const settings = settingsOf({
+        tokens: [
+          { id: "a", secret: { file: "/nonexistent/token" }, scopes: [] },
+          { id: "b", secret: { env: "WAL_NO_SUCH_TOKEN" }, scopes: [] },
+          { id: "c", secret: { sha256: "12" }, scopes: [] }
+        ]
+      })
+      const error = yield* Effect.flip(Layer.build(Tokens.layer.pipe(Layer.provide(Layer.succeed(Settings, settings)))))
+      assert.deepStrictEqual(
+        error.problems.map(({ path }) => path),
+        ["server.tokens[0].file", "server.tokens[1].env", "server.tokens[2].sha256"]
+      )
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  it.effect("are needed on an address that others can reach, unless somebody said --insecure", () =>
+    Effect.gen(function*() {
+      for (const host of ["127.0.0.1", "127.9.9.9", "::1", "localhost"]) yield* refuseOpenServer(settingsOf({ host }))
+      yield* refuseOpenServer(settingsOf({ host: "0.0.0.0", tokens }))
+      yield* refuseOpenServer(settingsOf({ host: "0.0.0.0", insecure: true }))
+      for (const host of ["0.0.0.0", "::", "10.0.0.1", "127.0.0.1.example.com", "example.com"]) {
+        const error = yield* Effect.flip(refuseOpenServer(settingsOf({ host })))
+        assert.strictEqual(error.problems[0]?.path, "server.host", host)
+      }
+    }))
+})

@@ -1,0 +1,68 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { printConfig } from "../../src/config/ConfigPrint.ts"
+import { loadConfig } from "../../src/config/ServerConfig.ts"
+import { inBackend, withIds } from "./load.ts"
+
+const text = withIds(
+  "sync: periodic",
+  "prefix: \"${PREFIX}\"",
+  "segment: { max_bytes: 5MB }",
+  "segment_tuning:",
+  "  strategy: aggressive",
+  "  linger: 0",
+  "compression: { type: lz4, level: 9 }",
+  "parallel_put: { workers: \"${WORKERS}\" }"
+) + "\nserver: { tokens: [{ id: t, sha256: " + "ab".repeat(32) + ", scopes: [read] }] }"
+
+describe("printConfig", () => {
+  it.effect("shows each value with its origin, sizes in bytes, durations in milliseconds", () =>
+    Effect.gen(function*() {
+      const config = yield* loadConfig({ path: "wal.yaml", text, env: { PREFIX: "prod", WORKERS: "4" } })
+      const printed = printConfig(config)
+      const line = (path: string) => printed.split("\n").find((each) => each.startsWith(`${path} = `))
+      assert.strictEqual(line("server.port"), "server.port = 8180  # default")
+      assert.strictEqual(line("server.shutdown_timeout"), "server.shutdown_timeout = 25000 ms  # default")
+      assert.strictEqual(line("streams[0].id"), "streams[0].id = \"main\"  # wal.yaml:7")
+      const expected: ReadonlyArray<readonly [string, string]> = [
+        ["prefix", "\"prod\"  # variable PREFIX (wal.yaml:9)"],
+        ["sync", "\"periodic\"  # wal.yaml:8"],
+        ["segment_tuning.strategy", "\"aggressive\"  # wal.yaml:12"],
+        ["segment_tuning.max_entries", "10000  # preset aggressive"],
+        ["segment_tuning.max_bytes", "5000000 bytes  # wal.yaml:10"],
+        ["segment_tuning.flush_interval", "10000 ms  # preset aggressive"],
+        ["segment_tuning.linger", "0 ms  # wal.yaml:13"],
+        ["parallel_put.workers", "4  # variable WORKERS (wal.yaml:15)"],
+        ["compression.level", "9  # wal.yaml:14"],
+        ["max_buffered_bytes", "268435456 bytes  # default"],
+        ["retention.policy", "\"committed\"  # default"],
+        ["s3.path_style", "false  # default"]
+      ]
+      for (const [path, value] of expected) assert.strictEqual(line(inBackend(path)), `${inBackend(path)} = ${value}`)
+      assert.include(printed, "# notice: stream main: compression.level 9 changes nothing")
+      assert.notInclude(printed, "segment.max_bytes")
+    }))
+
+  it.effect("never shows a secret", () =>
+    Effect.gen(function*() {
+      const secrets = "streams: [{ durability: { backend: { type: object_store, node_id: n, stream_id: s, s3: " +
+        "{ bucket: b-1, access_key_id: AKIA777, secret_access_key: \"${SECRET}\", session_token: token777 } } } }]"
+      const config = yield* loadConfig({ path: "wal.yaml", text: secrets, env: { SECRET: "hunter2" } })
+      const printed = printConfig(config)
+      for (const secret of ["AKIA777", "hunter2", "token777"]) {
+        assert.notInclude(printed + JSON.stringify(config), secret)
+      }
+      assert.include(printed, "s3.secret_access_key = <redacted>  # variable SECRET (wal.yaml:1)")
+      assert.notInclude(printConfig(yield* loadConfig({ text, env: { PREFIX: "p", WORKERS: "1" } })), "abab")
+    }))
+
+  it.effect("the default configuration is all defaults", () =>
+    Effect.gen(function*() {
+      const { entries } = yield* loadConfig({ env: {} })
+      assert.sameMembers([...new Set(entries.map((entry) => entry.origin))], ["default", "preset balanced"])
+      assert.include(
+        entries.map((entry) => `${entry.path} ${entry.value}`),
+        "streams[0].durability.backend.directory.path \"./data\""
+      )
+    }))
+})

@@ -1,0 +1,154 @@
+import { WalFailed } from "@effect-wal/core/WalError"
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Fiber, Metric } from "effect"
+import { PrometheusMetrics } from "effect/observability"
+import { TestClock } from "effect/testing"
+import { append, call, json } from "./support/Client.ts"
+import { parseExposition } from "./support/Exposition.ts"
+import { startServer } from "./support/TestServer.ts"
+import { until } from "./support/Wait.ts"
+
+const get = call
+
+describe("healthz and readyz", () => {
+  it.effect("tell a full buffer and a store that has been failing for longer than store_grace", () =>
+    Effect.gen(function*() {
+      const { log, port } = yield* startServer({ storeGrace: Duration.seconds(30) })
+      assert.deepStrictEqual(json(yield* get(port, "/readyz")), { ready: true, reasons: [] })
+      yield* log.patch({ buffered: { bytes: 10, limitBytes: 10, queuedSegments: 1 } })
+      const full = yield* get(port, "/readyz")
+      assert.deepStrictEqual([full.status, json(full).reasons[0].code], [503, "buffer_full"])
+      yield* log.patch({ storeFailingSinceMillis: 0, lastStoreError: "503 SlowDown" })
+      yield* TestClock.adjust("29 seconds")
+      assert.strictEqual((yield* get(port, "/readyz")).status, 200)
+      yield* TestClock.adjust("1 second")
+      const failing = yield* get(port, "/readyz")
+      assert.deepStrictEqual([failing.status, json(failing).reasons[0].message], [503, "503 SlowDown"])
+      assert.strictEqual((yield* get(port, "/healthz")).status, 200)
+    }))
+
+  it.effect("a dead log is 503 on both, and the process is told", () =>
+    Effect.gen(function*() {
+      const { log, port, streams } = yield* startServer({ streams: ["orders", "payments"] })
+      const died = yield* Effect.forkChild(streams.died, { startImmediately: true })
+      yield* log.end(new WalFailed({ streamId: "orders", cause: "boom" }))
+      yield* until(() => died.pollUnsafe() !== undefined)
+      assert.strictEqual((yield* Fiber.join(died)).streamId, "orders")
+      const health = yield* get(port, "/healthz")
+      assert.deepStrictEqual([health.status, health.body.toString()], [503, "dead: orders\n"])
+      assert.strictEqual((yield* get(port, "/readyz")).status, 503)
+      assert.strictEqual((yield* append(port, "application/x-ndjson", "1", "", "payments")).status, 200)
+    }))
+})
+
+describe("documents", () => {
+  it.effect("the OpenAPI document lists every route", () =>
+    Effect.gen(function*() {
+      const { port } = yield* startServer()
+      const { paths } = json(yield* get(port, "/openapi.json"))
+      const listed = Object.entries<Record<string, unknown>>(paths).flatMap(([path, methods]) =>
+        Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`)
+      )
+      assert.sameMembers(listed, [
+        "POST /v1/streams/{stream}/records",
+        "GET /v1/streams/{stream}/records",
+        "GET /v1/streams",
+        "GET /v1/streams/{stream}",
+        "GET /v1/streams/{stream}/epochs",
+        "POST /v1/streams/{stream}/flush",
+        "POST /v1/streams/{stream}/trim",
+        "GET /v1/streams/{stream}/cursors/{name}",
+        "PUT /v1/streams/{stream}/cursors/{name}",
+        "DELETE /v1/streams/{stream}/cursors/{name}",
+        "GET /metrics",
+        "GET /healthz",
+        "GET /readyz",
+        "GET /openapi.json",
+        "GET /docs"
+      ])
+      for (const route of listed) {
+        const [method = "", path = ""] = route.split(" ")
+        const answer = yield* call(port, path.replace("{stream}", "orders").replace("{name}", "default"), { method })
+        assert.notStrictEqual(answer.body.toString().includes("route_not_found"), true, route)
+      }
+      const append = paths["/v1/streams/{stream}/records"].post
+      assert.sameMembers(Object.keys(append.requestBody.content), [
+        "application/json",
+        "application/x-ndjson",
+        "application/octet-stream"
+      ])
+      assert.includeMembers(Object.keys(append.responses), [
+        "200",
+        "400",
+        "401",
+        "403",
+        "404",
+        "408",
+        "409",
+        "413",
+        "415",
+        "503",
+        "504"
+      ])
+    }))
+
+  it.effect("the docs page loads nothing from elsewhere", () =>
+    Effect.gen(function*() {
+      const { port } = yield* startServer()
+      const page = (yield* get(port, "/docs")).body.toString()
+      assert.notMatch(page, /<(script|link|img|iframe)[^>]+(src|href)\s*=\s*["']?(https?:)?\/\//i)
+      assert.notMatch(page, /@import|url\(\s*["']?(https?:)?\/\//i)
+    }))
+})
+
+describe("metrics", () => {
+  it.effect("[case 27] parse strictly, whatever the labels hold", () =>
+    Effect.gen(function*() {
+      const registry = new Map()
+      const nasty = "a\"b\\c\nd"
+      const text = yield* Effect.gen(function*() {
+        const counter = Metric.counter("wal_test_total", { description: "back\\slash\nand line", incremental: true })
+        yield* Metric.update(Metric.withAttributes(counter, { stream: nasty }), 2)
+        yield* Metric.update(Metric.withAttributes(counter, { stream: "plain" }), 1)
+        yield* Metric.update(Metric.histogram("wal_test_seconds", { boundaries: [0.1, 1] }), 0.5)
+        return yield* PrometheusMetrics.format()
+      }).pipe(Effect.provideService(Metric.MetricRegistry, registry))
+      const families = parseExposition(text)
+      assert.deepStrictEqual(
+        families.get("wal_test_total")?.samples.map(({ labels, value }) => [labels["stream"], value]),
+        [[nasty, 2], ["plain", 1]]
+      )
+      assert.strictEqual(families.get("wal_test_seconds")?.type, "histogram")
+    }))
+
+  it.effect("[case 27] are served in every state, one TYPE a family", () =>
+    Effect.gen(function*() {
+      const { log, port } = yield* startServer()
+      yield* append(port, "application/x-ndjson", "1")
+      yield* call(port, "/nowhere")
+      const check = Effect.gen(function*() {
+        const answer = yield* get(port, "/metrics")
+        assert.strictEqual(answer.status, 200)
+        assert.strictEqual(answer.headers["content-type"], "text/plain; version=0.0.4; charset=utf-8")
+        return parseExposition(answer.body.toString())
+      })
+      const families = yield* check
+      const requests = families.get("wal_http_requests_total")
+      assert.strictEqual(requests?.type, "counter")
+      assert.deepInclude(requests?.samples.map(({ labels }) => labels), {
+        method: "POST",
+        route: "/v1/streams/{stream}/records",
+        status: "200"
+      })
+      // A path that is not a route must not become a label.
+      assert.deepInclude(requests?.samples.map(({ labels }) => labels), {
+        method: "GET",
+        route: "other",
+        status: "404"
+      })
+      yield* log.patch({ storeFailingSinceMillis: 0 })
+      yield* check
+      yield* log.end(new WalFailed({ streamId: "orders", cause: "boom" }))
+      yield* check
+    }))
+})

@@ -1,0 +1,5 @@
+export * as FaultyObjectStore from "./FaultyObjectStore.ts"
+export * as HttpS3Double from "./HttpS3Double.ts"
+export * as MemoryObjectStore from "./MemoryObjectStore.ts"
+export * as ObjectStoreSuite from "./ObjectStoreSuite.ts"
+export * as WalTest from "./WalTest.ts"

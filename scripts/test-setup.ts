@@ -78,7 +78,7 @@ const freePort = async (): Promise<number> => {
   throw new Error("no free port for the S3 server of the tests")
 }
 
-/** Starts a server for this run and names it in the environment, which the test workers inherit. Answers how to stop it. */
+/** Starts a server for this run and names it in the environment, which test workers inherit. Answers how to stop it. */
 const start = async (): Promise<() => void> => {
   stopAbandoned()
   const directory = join(tmpdir(), `${directoryPrefix}${process.pid}`)

@@ -197,7 +197,8 @@ export class ConditionalWritesUnsupported
 {
   override get message(): string {
     return `${this.store} cannot hold a log: ${this.check}: ${this.found}; ` +
-      "use a store with conditional writes, or set conditional_writes: single_writer if no second writer can ever run"
+      "use a store with conditional writes; where a checksum header was refused set checksums: when_required; " +
+      "set conditional_writes: single_writer only if no second writer can ever run"
   }
 }
 

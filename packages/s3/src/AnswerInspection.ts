@@ -49,7 +49,7 @@ const optional = <K extends string>(key: K, value: string | undefined): Partial<
 const header = (response: RawResponse, name: string): string | undefined => response.headers[name]
 
 /** What a status of 300 and above says. `text` is the body; empty for HEAD. */
-export const refusalOf = (response: RawResponse, text: string, head: boolean): S3Failure => {
+const refusalOf = (response: RawResponse, text: string, head: boolean): S3Failure => {
   const isError = rootElement(text) === "Error"
   const code = isError ? element(text, "Code") : head && response.statusCode === 404 ? "NotFound" : undefined
   const message = (isError ? element(text, "Message") : undefined) ??

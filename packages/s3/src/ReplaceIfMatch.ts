@@ -54,7 +54,7 @@ export const makeReplace = (
     client.head(request.key).pipe(
       Effect.catch((failure: S3Failure) => {
         const error = toObjectStoreError(failure, question(request.key))
-        // Gone: the refusal stands, and the caller's next read sees it. Anything else leaves it open what the 412 meant.
+        // Gone: the refusal stands, the caller's next read sees it. Anything else leaves open what the 412 meant.
         return error.reason === "NotFound" ? Effect.fail(refused) : Effect.fail(error)
       }),
       Effect.flatMap((tag) => tag === request.expected ? put(request, "other") : Effect.fail(refused))

@@ -87,7 +87,7 @@ const skewCodes = new Set(["RequestTimeTooSkewed", "RequestExpired"])
 export const isExpiredCredentials = (failure: S3Failure): boolean =>
   failure.kind === "answer" && failure.code !== undefined && expiredCodes.has(failure.code)
 
-/** The store's clock and ours differ too much. The request was not looked at, and the SDK has learned the difference. */
+/** The store's clock and ours differ too much. The request was not looked at; the SDK has learned the difference. */
 export const isClockSkew = (failure: S3Failure): boolean =>
   failure.kind === "answer" && failure.code !== undefined && skewCodes.has(failure.code)
 
@@ -156,7 +156,7 @@ const reasonOf = (failure: S3Failure, operation: Operation): Reason => {
   }
 }
 
-/** `Retry-After` in milliseconds: seconds, or a date counted from the answer's own `Date`. Absent when it is neither. */
+/** `Retry-After` in milliseconds: from seconds, or from a date counted from the answer's own `Date`; else absent. */
 export const retryAfterMillis = (failure: S3Failure): number | undefined => {
   const value = failure.retryAfter?.trim()
   if (value === undefined) return undefined

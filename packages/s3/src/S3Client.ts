@@ -136,7 +136,7 @@ const sdkLogger: Effect.Effect<Logger> = Effect.map(Effect.context(), (context) 
   return { trace: silent, debug: silent, info: silent, warn, error: warn }
 })
 
-// Without a region the SDK refuses each request on its own; that is a mistake in the set-up and not a store that is down.
+// Without a region the SDK refuses each request by itself: a mistake in the set-up, not a store that is down.
 const requireRegion = (sdk: Sdk): Effect.Effect<string, ConfigError> =>
   Effect.tryPromise({
     try: () => sdk.config.region(),
@@ -289,7 +289,7 @@ const removeMany = (line: Line, keys: ReadonlyArray<string>) =>
       { abortSignal }
     ).then((answer) => (answer.Errors ?? []).map((error) => ({ key: error.Key ?? "", code: error.Code ?? "Error" }))))
 
-/** The client for one bucket; its connections are closed with the scope. Fails `ConfigError` when no region is known. */
+/** The client for one bucket; its connections end with the scope. Fails `ConfigError` when no region is known. */
 export const make: (options: ResolvedS3Options) => Effect.Effect<S3Client, ConfigError, Scope.Scope> = Effect
   .fnUntraced(
     function*(options) {

@@ -47,7 +47,10 @@ export interface S3Options {
   /** Absent: the SDK's chain (environment, profile, web identity, container, instance). */
   readonly credentials?: S3Credentials | S3CredentialsProvider
   readonly encryption?: S3Encryption
-  /** Longest wait for a whole PUT or GET, body included. Default 30 s, at most 1 h. Too low turns slow links into endless retries. */
+  /**
+   * Longest wait for a whole PUT or GET, body included. Default 30 s, at most 1 h. Too low, and a slow link never gets
+   * a segment through; too high, and a dead connection holds one up for so long.
+   */
   readonly attemptDeadline?: Duration.Input
   /** The same for requests without an object body: listing, removing, looking. Default 15 s, at most 1 h. */
   readonly smallRequestDeadline?: Duration.Input

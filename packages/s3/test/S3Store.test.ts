@@ -264,7 +264,7 @@ describe("set-up", () => {
       assert.strictEqual(headers["x-amz-security-token"], "T")
     }))
 
-  it.effect("[predecessor 33] the bucket stands in the path where an endpoint is given, in the host where told so", () =>
+  it.effect("[predecessor 33] with an endpoint the bucket stands in the path, unless told otherwise", () =>
     Effect.gen(function*() {
       const inPath = yield* resolveS3Options({ bucket: "orders", endpoint: "http://127.0.0.1:9" })
       assert.deepStrictEqual([inPath.forcePathStyle, inPath.region], [true, "us-east-1"])

@@ -3,7 +3,7 @@
  *
  * ```ts
  * const double = yield* HttpS3Double
- * double.rule((request) => request.operation === "put" && request.key.endsWith("manifest.json") ? storeThenDrop : undefined)
+ * double.rule((request) => request.key.endsWith("manifest.json") ? storeThenDrop : undefined)
  * // … S3ObjectStore.layer(double.s3Options) …
  * yield* double.until(() => double.count("put") === 3)
  * ```

@@ -48,7 +48,7 @@ export interface DoubleSettings {
   readonly bucket: string
   /** The tag that an operation names. Default: the quoted MD5 of the body, as S3. */
   etag: (object: DoubleObject, operation: DoubleOperation) => string
-  /** `exact`: `If-Match` must be the tag as PUT names it; `unquoted`: only without its quotes; `both`. Default `exact`. */
+  /** `exact` (default): `If-Match` must be the tag as PUT names it; `unquoted`: only without its quotes; `both`. */
   ifMatch: "exact" | "unquoted" | "both"
   /** What `If-Match` on a missing key answers: S3 404, older Ceph 412. */
   ifMatchMissing: 404 | 412

@@ -190,7 +190,8 @@ const raceTests = (it: It, settings: Settings) => {
         for (const round of rounds) {
           const { tag } = yield* store.get(key)
           const write = (body: string) => store.replace(key, bytes(`${round} ${body}`), tag)
-          const winner = yield* onlyWinner(write, ["PreconditionFailed", "Conflict"])
+          // Ceph 18 and 16 answer some losers of such a race with a 500: not applied, which the read below shows.
+          const winner = yield* onlyWinner(write, ["PreconditionFailed", "Conflict", "Unavailable"])
           assert.strictEqual(text((yield* store.get(key)).body), `${round} ${winner}`)
         }
       }),

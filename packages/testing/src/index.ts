@@ -1,5 +1,8 @@
 export * as FaultyObjectStore from "./FaultyObjectStore.ts"
+export * as HttpS3Action from "./HttpS3Action.ts"
 export * as HttpS3Double from "./HttpS3Double.ts"
+export * as HttpS3Model from "./HttpS3Model.ts"
 export * as MemoryObjectStore from "./MemoryObjectStore.ts"
 export * as ObjectStoreSuite from "./ObjectStoreSuite.ts"
+export * as RealS3 from "./RealS3.ts"
 export * as WalTest from "./WalTest.ts"

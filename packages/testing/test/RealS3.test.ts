@@ -23,7 +23,7 @@ describe("RealS3", () => {
     }
   })
 
-  it("[predecessor] a run without a server says which tests it left out, and the command that installs one", () => {
+  it("a run without a server says which tests it left out, and the command that installs one", () => {
     const message = leftOutMessage(["packages/s3/test/a.integration.test.ts"])
     assert.include(message, "NOT TESTED")
     assert.include(message, "packages/s3/test/a.integration.test.ts")

@@ -45,13 +45,17 @@ export interface EndedEpoch {
 /** After so many rounds a barrier is put above a busy writer. */
 const roundsBeforeBarrier = 3
 
-interface Search extends LookContext {
+/** A search for the end of the live epoch, from a point below which everything is known to be durable. */
+export interface LiveSearch extends LookContext {
   readonly manifest: Manifest
-  readonly opener: Opener
   readonly from: Boundary
 }
 
-const place = (search: Search, slot: number) => ({
+interface Search extends LiveSearch {
+  readonly opener: Opener
+}
+
+const place = (search: LiveSearch, slot: number) => ({
   logId: search.manifest.log_id,
   epoch: search.manifest.live,
   slot
@@ -61,13 +65,13 @@ const markerAt = (search: Search, slot: number): Uint8Array =>
   encodeEndMarker({ ...place(search, slot), nonce: search.opener.nonce, owner: search.opener }, search.digest)
 
 /** Where the search starts: below it everything is known to be durable. */
-const searchStart = (manifest: Manifest): Boundary => {
+export const searchStart = (manifest: Manifest): Boundary => {
   const known = [manifest.checkpoint, manifest.trim].filter((one) => one.epoch === manifest.live)
   return known.reduce((left, right) => right.slot > left.slot ? right : left, liveStart(manifest))
 }
 
 /** What is known of the point `slot`, from the header of the segment before it. */
-const tailBefore = Effect.fnUntraced(function*(search: Search, slot: number) {
+export const tailBefore = Effect.fnUntraced(function*(search: LiveSearch, slot: number) {
   const { manifest, from } = search
   const cursors = manifest.cursors
   if (slot === 0 || slot === from.slot && manifest.trim.epoch === manifest.live && manifest.trim.slot === slot) {
@@ -153,7 +157,7 @@ const putBarrier = Effect.fnUntraced(function*(search: Search, highest: number) 
 })
 
 /** The lowest marker among the slots that could be one. */
-const findMarker = Effect.fnUntraced(function*(search: Search, slots: ReadonlyArray<number>) {
+export const findMarker = Effect.fnUntraced(function*(search: LiveSearch, slots: ReadonlyArray<number>) {
   const headers = yield* lookAtReadable(search, search.manifest.live, slots)
   const markers = headers.filter((header) => isMarkerOf(header, place(search, header.slot)))
   return markers.length === 0 ? undefined : Math.min(...markers.map((header) => header.slot))

@@ -1,0 +1,197 @@
+/**
+ * Reading a log without writing anything: no epoch, no end marker, no probe. For readers on other nodes and for inspection.
+ *
+ * A live writer is not disturbed. What it shows is durable; what has become durable since is seen at the next look.
+ */
+import { Context, Duration, Effect, Layer, Stream } from "effect"
+import { Compression } from "./codec/Compression.ts"
+import { Digest } from "./codec/Digest.ts"
+import { resolveOptions, type WalOptionsInput } from "./config/ResolveOptions.ts"
+import { allEnds } from "./epoch/EndsArchive.ts"
+import { observeLiveEpoch } from "./epoch/ObserveEpoch.ts"
+import type { LookContext } from "./epoch/SlotLook.ts"
+import type { Boundary } from "./format/Boundary.ts"
+import type { CursorSet } from "./format/CursorSet.ts"
+import type { Manifest } from "./format/ManifestCodec.ts"
+import { manifestKey } from "./format/ObjectKey.ts"
+import { readFrom, replayFrom } from "./log/LogReading.ts"
+import { identityProblem, logPrefix } from "./LogId.ts"
+import { recordedTail } from "./manifest/Manifest.ts"
+import { readManifest } from "./manifest/ManifestStore.ts"
+import { SparseIndex } from "./manifest/SparseIndex.ts"
+import type { EpochSpan, LogView } from "./read/LogView.ts"
+import { ObjectStore } from "./store/ObjectStore.ts"
+import { ManifestMissing, ManifestVanished, type ReadError, type WalOpenError } from "./WalError.ts"
+import { isLostRange, type LostRange, type WalRecord } from "./WalRecord.ts"
+import type { ReadOptions, ReplayOptions, SkipDamage } from "./WalService.ts"
+
+/** Tries of one request while the store's answers may pass. */
+const attempts = 8
+
+/** What a reader is made with: the identity of the log, and how it looks at it. */
+export interface WalReaderOptions
+  extends Pick<WalOptionsInput, "nodeId" | "streamId" | "prefix" | "maxSegmentBytes" | "prefetch" | "retry">
+{
+  /** How often a live read looks for more, while there is none. Default 1 s; each look is two to four requests. */
+  readonly pollInterval?: Duration.Input
+}
+
+/** The log as a reader saw it last. */
+export interface ReaderStatus {
+  readonly logId: string
+  /** The newest epoch that was claimed. */
+  readonly epoch: number
+  readonly host: string
+  /** Everything up to this number was durable. */
+  readonly durable: number
+  readonly trimmedTo: number
+  readonly cursors: Readonly<Record<string, number>>
+}
+
+export interface WalReaderService {
+  /** Records from a number or a time, as `Wal.read`. */
+  readonly read: {
+    (options: ReadOptions & SkipDamage): Stream.Stream<WalRecord | LostRange, ReadError>
+    (options?: ReadOptions): Stream.Stream<WalRecord, ReadError>
+  }
+  /** Records after a cursor's mark, as `Wal.replay`; nothing is acknowledged. */
+  readonly replay: {
+    (options: ReplayOptions & SkipDamage): Stream.Stream<WalRecord | LostRange, ReadError>
+    (options?: ReplayOptions): Stream.Stream<WalRecord, ReadError>
+  }
+  /** Looks at the store and answers what the log is now. */
+  readonly status: Effect.Effect<ReaderStatus, ReadError>
+}
+
+interface Snapshot {
+  readonly manifest: Manifest
+  readonly spans: ReadonlyArray<EpochSpan>
+  readonly durable: Boundary
+  readonly cursors: CursorSet
+  readonly index: SparseIndex
+}
+
+/** One look at the store. */
+const takeSnapshot = Effect.fnUntraced(function*(context: LookContext, streamId: string) {
+  const access = {
+    key: manifestKey(context.prefix),
+    streamId,
+    backoff: context.backoff,
+    readAttempts: context.attempts
+  }
+  const held = yield* readManifest(access)
+  if (held === undefined) return yield* new ManifestMissing({ key: access.key, found: "no log here" })
+  const manifest = held.manifest
+  const ends = yield* allEnds(context, manifest)
+  const spans = ends.map((end): EpochSpan => ({ epoch: end.epoch, end: end.slot }))
+  const index = new SparseIndex([...manifest.index, ...ends], Number.MAX_SAFE_INTEGER)
+  if (manifest.live === 0) {
+    return { manifest, spans, durable: recordedTail(manifest), cursors: manifest.cursors, index } satisfies Snapshot
+  }
+  const { cursors, end } = yield* observeLiveEpoch(context, manifest)
+  return {
+    manifest,
+    spans: [...spans, { epoch: manifest.live, end: end.slot }],
+    durable: end,
+    cursors,
+    index
+  } satisfies Snapshot
+})
+
+type LookError = Effect.Error<ReturnType<typeof takeSnapshot>>
+
+/** The log was there when it was opened: a manifest that is not there any more was deleted. */
+const asReadError = (error: LookError): ReadError =>
+  error._tag === "ManifestMissing" ? new ManifestVanished({ key: error.key }) : error
+
+const makeReader = Effect.fnUntraced(function*(options: WalReaderOptions) {
+  const { pollInterval = "1 second", ...logOptions } = options
+  const resolved = yield* resolveOptions(logOptions)
+  const problem = identityProblem(resolved)
+  if (problem !== undefined) return yield* problem
+  const store = yield* ObjectStore
+  const digest = yield* yield* Digest
+  const compression = yield* yield* Compression
+  const context: LookContext = { prefix: logPrefix(resolved), digest, backoff: resolved.retry, attempts }
+  const look = takeSnapshot(context, resolved.streamId).pipe(Effect.provideService(ObjectStore, store))
+  let snapshot: Snapshot = yield* look
+  const refresh = Effect.map(Effect.mapError(look, asReadError), (next) => {
+    snapshot = next
+    return next
+  })
+  const view: LogView = {
+    ...context,
+    logId: snapshot.manifest.log_id,
+    store,
+    compression,
+    maxSegmentBytes: resolved.maxSegmentBytes,
+    prefetch: resolved.prefetch,
+    trim: () => snapshot.manifest.trim,
+    durable: () => snapshot.durable,
+    epochs: () => snapshot.spans,
+    get index() {
+      return snapshot.index
+    },
+    beyond: (seq) =>
+      Effect.suspend(() =>
+        snapshot.durable.seq > seq
+          ? Effect.void
+          : Effect.flatMap(
+            refresh,
+            (next) =>
+              next.durable.seq > seq ? Effect.void : Effect.andThen(Effect.sleep(pollInterval), view.beyond(seq))
+          )
+      )
+  }
+  return makeService(view, refresh, () => snapshot)
+})
+
+const makeService = (
+  view: LogView,
+  refresh: Effect.Effect<Snapshot, ReadError>,
+  current: () => Snapshot
+): WalReaderService => {
+  const parts = {
+    view,
+    metrics: { put: () => undefined, recovery: () => undefined },
+    mark: (cursor: string) => current().cursors.marks[cursor],
+    onLost: () => Effect.void
+  }
+  const fresh = <A>(stream: Stream.Stream<A, ReadError>) => Stream.unwrap(Effect.as(refresh, stream))
+  function read(options: ReadOptions & SkipDamage): Stream.Stream<WalRecord | LostRange, ReadError>
+  function read(options?: ReadOptions): Stream.Stream<WalRecord, ReadError>
+  function read(options: ReadOptions & { readonly onDamage?: "skip" } = {}) {
+    const stream = fresh(readFrom(view, options))
+    return options.onDamage === "skip" ? stream : Stream.filter(stream, (one) => !isLostRange(one))
+  }
+  function replay(options: ReplayOptions & SkipDamage): Stream.Stream<WalRecord | LostRange, ReadError>
+  function replay(options?: ReplayOptions): Stream.Stream<WalRecord, ReadError>
+  function replay(options: ReplayOptions & { readonly onDamage?: "skip" } = {}) {
+    const stream = fresh(replayFrom(parts, options))
+    return options.onDamage === "skip" ? stream : Stream.filter(stream, (one) => !isLostRange(one))
+  }
+  return {
+    read,
+    replay,
+    status: Effect.map(refresh, ({ cursors, durable, manifest }) => ({
+      logId: manifest.log_id,
+      epoch: manifest.epoch,
+      host: manifest.host,
+      durable: durable.seq,
+      trimmedTo: manifest.trim.seq,
+      cursors: cursors.marks
+    }))
+  }
+}
+
+/** Reads a log without writing; see `WalReader.make`. */
+export class WalReader extends Context.Service<WalReader, WalReaderService>()("@effect-wal/core/WalReader") {
+  /**
+   * Opens a log for reading. Fails `ConfigError` and `InvalidId` before any request, `ManifestMissing` where there is no
+   * log, and what the store and the data answer.
+   */
+  static readonly make = makeReader
+
+  static readonly layer = (options: WalReaderOptions): Layer.Layer<WalReader, WalOpenError, ObjectStore> =>
+    Layer.effect(WalReader, makeReader(options))
+}

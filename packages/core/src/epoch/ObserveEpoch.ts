@@ -1,0 +1,23 @@
+/**
+ * How far the live epoch of a log reaches, seen without writing anything.
+ *
+ * Segments that follow each other without a gap from a known durable point, below the lowest end marker, are part of the
+ * log for ever: whoever ends the epoch ends it above them.
+ */
+import { Effect } from "effect"
+import type { Manifest } from "../format/ManifestCodec.ts"
+import { maxMarkerBytes } from "../format/SegmentCodec.ts"
+import { findMarker, searchStart, tailBefore } from "./EndLiveEpoch.ts"
+import { firstMissing, inspect, orderSlots } from "./EndOfEpoch.ts"
+import { listSlots, type LookContext } from "./SlotLook.ts"
+
+/** The point after the last segment of the live epoch, and the newest cursors. The manifest's `live` is not 0. */
+export const observeLiveEpoch = Effect.fnUntraced(function*(context: LookContext, manifest: Manifest) {
+  const from = searchStart(manifest)
+  const search = { ...context, manifest, from }
+  const ordered = orderSlots(yield* listSlots(context, manifest.live, from.slot), from.slot)
+  const missing = firstMissing(ordered, from.slot)
+  const look = inspect(ordered, { from: from.slot, missing, window: manifest.live_window, maxMarkerBytes })
+  const marker = yield* findMarker(search, look.maybeMarkers)
+  return yield* tailBefore(search, marker ?? missing)
+})

@@ -132,6 +132,7 @@ const makeReader = Effect.fnUntraced(function*(options: WalReaderOptions) {
     get index() {
       return snapshot.index
     },
+    refresh: Effect.asVoid(refresh),
     beyond: (seq) =>
       Effect.suspend(() =>
         snapshot.durable.seq > seq

@@ -3,7 +3,7 @@
  *
  * Owns: the wiring, and the fibers. What each part does stands in its own file.
  */
-import { Clock, Deferred, Effect, Exit } from "effect"
+import { Cause, Clock, Deferred, Effect, Exit } from "effect"
 import { BufferBudget, type BufferBudgetState } from "../BufferBudget.ts"
 import { Cursors } from "../cursor/Cursors.ts"
 import { compareRevisions } from "../format/CursorSet.ts"
@@ -201,7 +201,8 @@ export class LogEngine {
       epochs: () => this.epochMap.spans,
       index: this.index,
       tail,
-      beyond: (seq) => this.watermark.beyond(seq)
+      beyond: (seq) => this.watermark.beyond(seq),
+      refresh: Effect.void
     }
   }
 
@@ -253,7 +254,8 @@ export class LogEngine {
       Effect.provideService(ObjectStore, this.open.store),
       Effect.onExit((exit) => {
         if (!Exit.isFailure(exit) || Exit.hasInterrupts(exit)) return Effect.void
-        this.fate.end(new WalFailed({ streamId, cause: `${name}: ${String(exit.cause)}` }))
+        const died = Cause.squash(exit.cause)
+        this.fate.end(new WalFailed({ streamId, cause: `${name}: ${died instanceof Error ? died.message : String(died)}` }))
         return Effect.logError(`log ${streamId} stopped: ${name} died`, exit.cause)
       }),
       Effect.forkScoped({ startImmediately: true })

@@ -99,7 +99,9 @@ export interface Activation {
 /** Step 4 of a take-over: the claimed epoch becomes the live one, the end of the old one is recorded. */
 export const activate = (current: Manifest, activation: Activation): Manifest => {
   const ended = activation.ended
-  const appended = ended === undefined || ended.slot === 0 ? current.ends : [...current.ends, ended]
+  // An earlier try of this very activation may have landed: its end is not recorded twice.
+  const before = current.ends.filter((end) => end.epoch !== ended?.epoch)
+  const appended = ended === undefined || ended.slot === 0 ? before : [...before, ended]
   const archived = activation.archived
   const ends = archived === undefined ? appended : appended.filter((end) => end.epoch > archived.through)
   const tail = ended === undefined ? recordedTail(current) : laterBoundary(ended, recordedTail(current))

@@ -59,6 +59,8 @@ export class ManifestCoordinator {
   private pendingSince: number | undefined = undefined
   private notBefore = 0
   private failures = 0
+  /** A newer writer was seen: nothing is written any more, whatever is still asked for. */
+  private fenced = false
   private waiters: Array<Deferred.Deferred<void, WalEnd>> = []
 
   constructor(settings: CoordinatorSettings, parts: CoordinatorParts, held: HeldManifest) {
@@ -115,7 +117,7 @@ export class ManifestCoordinator {
       carrierDueMillis: this.parts.carrierDueMillis(nowMillis),
       notBeforeMillis: this.notBefore
     })
-    if (this.parts.fate.ended !== undefined) return yield* Effect.never
+    if (this.fenced || this.parts.fate.ended !== undefined) return yield* Effect.never
     if (decision._tag === "Wait") return yield* this.events.wait
     if (decision._tag === "WaitUntil") return yield* this.events.waitAtMost(decision.atMillis - nowMillis)
     yield* this.write()
@@ -166,6 +168,7 @@ export class ManifestCoordinator {
     switch (error._tag) {
       case "WriterFenced":
         return Effect.sync(() => {
+          this.fenced = true
           this.waiters.push(...waiters)
           this.parts.onFenced(error)
         })

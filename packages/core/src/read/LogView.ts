@@ -41,6 +41,8 @@ export interface LogView {
   readonly tail?: TailBuffer
   /** Waits until there is more than `seq`, or fails when there never will be. */
   readonly beyond: (seq: number) => Effect.Effect<void, ReadError>
+  /** Looks again at what may have changed behind the view: done before a segment is called missing. */
+  readonly refresh: Effect.Effect<void, ReadError>
 }
 
 /** A slot of the log. */

@@ -100,6 +100,7 @@ const joinError = (fetched: Fetched & { readonly _tag: "Read" }, position: Posit
 /** What a fetched slot is, after what came before it: mostly one step; a loss and a segment where numbers are missing. */
 const judge = Effect.fnUntraced(function*(view: LogView, fetched: Fetched, position: Position) {
   const due = position.before.seq + 1
+  if (fetched._tag === "Missing") yield* view.refresh
   if (compareBoundaries(fetched.place, view.trim()) < 0) {
     return yield* new Trimmed({ from: due, trimmedTo: view.trim().seq })
   }

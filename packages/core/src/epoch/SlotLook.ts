@@ -15,6 +15,8 @@ export interface LookContext {
   readonly backoff: Backoff
   /** Tries of one request while the store's answers may pass. */
   readonly attempts: number
+  /** Told of every listed key that is not ours. */
+  readonly onForeign?: (key: string) => void
 }
 
 /** A listing is at most so many pages: 10 million slots. Beyond it something lists for ever. */
@@ -33,7 +35,8 @@ export const listSlots = Effect.fnUntraced(function*(context: LookContext, epoch
     ).pipe(Effect.mapError(toStoreError))
     for (const object of listed.objects) {
       const name = parseSlotKey(context.prefix, object.key)
-      if (name !== undefined && name.epoch === epoch) slots.push({ slot: name.slot, sizeBytes: object.sizeBytes })
+      if (name === undefined) context.onForeign?.(object.key)
+      else if (name.epoch === epoch) slots.push({ slot: name.slot, sizeBytes: object.sizeBytes })
     }
     page = listed.next
     if (page === undefined) break

@@ -21,7 +21,7 @@ import {
   swapManifest
 } from "../manifest/ManifestStore.ts"
 import { NonceSource } from "../Nonce.ts"
-import { ObjectStore } from "../store/ObjectStore.ts"
+import { type ListedObject, ObjectStore } from "../store/ObjectStore.ts"
 import type { ObjectStoreError } from "../store/ObjectStoreError.ts"
 import { retryWhilePassing, toStoreError } from "../store/StoreRetry.ts"
 import { EndMarkerLost, ManifestMissing } from "../WalError.ts"
@@ -72,7 +72,9 @@ const createManifest = Effect.fnUntraced(function*(request: TakeoverRequest, non
   const listed = yield* retryWhilePassing(store.list({ prefix: segmentsPrefix(request.prefix) }), request).pipe(
     Effect.mapError(toStoreError)
   )
-  const segment = listed.objects.find((object) => parseSlotKey(request.prefix, object.key) !== undefined)
+  const isOurs = (object: ListedObject) => parseSlotKey(request.prefix, object.key) !== undefined
+  for (const object of listed.objects) if (!isOurs(object)) request.onForeign?.(object.key)
+  const segment = listed.objects.find(isOurs)
   if (segment !== undefined) return yield* new ManifestMissing({ key: access.key, found: segment.key })
   const logId = yield* freshNonce
   const chain = chainSeed(logId, request.digest)

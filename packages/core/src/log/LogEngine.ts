@@ -255,7 +255,9 @@ export class LogEngine {
       Effect.onExit((exit) => {
         if (!Exit.isFailure(exit) || Exit.hasInterrupts(exit)) return Effect.void
         const died = Cause.squash(exit.cause)
-        this.fate.end(new WalFailed({ streamId, cause: `${name}: ${died instanceof Error ? died.message : String(died)}` }))
+        this.fate.end(
+          new WalFailed({ streamId, cause: `${name}: ${died instanceof Error ? died.message : String(died)}` })
+        )
         return Effect.logError(`log ${streamId} stopped: ${name} died`, exit.cause)
       }),
       Effect.forkScoped({ startImmediately: true })

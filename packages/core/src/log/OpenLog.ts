@@ -79,7 +79,8 @@ export const openLog = Effect.fnUntraced(function*(options: WalOptions) {
       streamId: options.streamId,
       host: options.host,
       window: options.parallelPut.workers * options.parallelPut.pipelineDepth,
-      onConflict
+      onConflict,
+      onForeign: (key) => stats.countForeign(key)
     })
   })
   const opened = yield* opening.pipe(

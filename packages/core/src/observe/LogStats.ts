@@ -5,6 +5,9 @@ import { Effect } from "effect"
 import type { ObjectStore } from "../store/ObjectStore.ts"
 import type { ObjectStoreError, Operation, Reason } from "../store/ObjectStoreError.ts"
 
+/** So many foreign objects are told apart. */
+const maxForeignKeys = 10_000
+
 export class LogStats {
   recordsAppended = 0
   recordsDurable = 0
@@ -18,8 +21,7 @@ export class LogStats {
   manifestContentions = 0
   segmentsDeleted = 0
   deleteFailures = 0
-  /** Objects below the prefix that are not ours, as last seen. */
-  foreignObjects = 0
+  private readonly foreignKeys = new Set<string>()
   /** Records that readers with the policy `skip` were told are lost. */
   recordsLost = 0
   takeovers = 0
@@ -32,6 +34,15 @@ export class LogStats {
   lastAnswer = "none yet"
   /** A PUT waits for somebody to change something: rights, credentials, the bucket, space. */
   needsAttention = false
+
+  /** Objects that are not ours among those that were listed; beyond the bound they are not told apart any more. */
+  get foreignObjects(): number {
+    return this.foreignKeys.size
+  }
+
+  countForeign(key: string): void {
+    if (this.foreignKeys.size < maxForeignKeys) this.foreignKeys.add(key)
+  }
 
   countRetry(error: ObjectStoreError, nowMillis: number): void {
     this.retries.set(error.reason, (this.retries.get(error.reason) ?? 0) + 1)

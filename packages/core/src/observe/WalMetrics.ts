@@ -120,6 +120,11 @@ const gauges: ReadonlyArray<Reading> = [
     description: "Bytes of open, queued and in-flight segments",
     read: (_, status) => status.buffered.bytes
   },
+  {
+    name: "wal_foreign_objects",
+    description: "Objects below the prefix that are not ours, among those listed",
+    read: (stats) => stats.foreignObjects
+  },
   { name: "wal_epoch", description: "Writer epoch", read: (_, status) => status.epoch },
   {
     name: "wal_open",

@@ -149,6 +149,7 @@ export class GarbageCollector {
     trim: Boundary
   ) {
     const name = parseSlotKey(this.settings.prefix, object.key)
+    if (name === undefined) this.stats.countForeign(object.key)
     if (name === undefined || object.sizeBytes === 0) return false
     const end = this.settings.endOf(name.epoch)
     const below = compareBoundaries(name, trim) < 0

@@ -1,0 +1,213 @@
+/**
+ * One store in memory and several simulated processes on it: each has a handle of its own that can misbehave or be killed,
+ * and a process registry of its own. Time is the test clock's.
+ */
+import type { WalOptionsInput } from "@effect-wal/core/config/ResolveOptions"
+import { ObjectStore } from "@effect-wal/core/store/ObjectStore"
+import { Wal } from "@effect-wal/core/Wal"
+import * as FaultyObjectStore from "@effect-wal/testing/FaultyObjectStore"
+import type { MemoryHandles } from "@effect-wal/testing/MemoryObjectStore"
+import { MemoryObjectStore } from "@effect-wal/testing/MemoryObjectStore"
+import { type Cause, Deferred, Effect, Exit, Fiber, Result, Scope, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { Compression } from "../../src/codec/Compression.ts"
+import { Digest } from "../../src/codec/Digest.ts"
+import { decodeManifest, encodeManifest, type Manifest } from "../../src/format/ManifestCodec.ts"
+import { manifestKey, parseSlotKey, slotKey } from "../../src/format/ObjectKey.ts"
+import { readHeader } from "../../src/format/SegmentCodec.ts"
+import { nodeDigest } from "../../src/node/NodeDigest.ts"
+import { ProcessRegistry, ProcessRegistryState } from "../../src/ProcessRegistry.ts"
+import type { WalService } from "../../src/WalService.ts"
+
+export const prefix = "node/log/"
+
+export const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
+export const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
+
+/** Records `r{from}` to `r{from + count - 1}`. */
+export const records = (count: number, from = 1) =>
+  Array.from({ length: count }, (_, index) => ({ payload: encode(`r${from + index}`) }))
+
+/** What `records` holds, as text. */
+export const names = (count: number, from = 1): ReadonlyArray<string> =>
+  records(count, from).map((record) => decode(record.payload))
+
+const driven = 4_000
+
+/** Runs an effect to its end while the clock goes on, so that pauses between tries pass. */
+export const drive = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.gen(function*() {
+    const fiber = yield* Effect.forkChild(effect, { startImmediately: true })
+    for (let step = 0; step < driven; step++) {
+      const exit = fiber.pollUnsafe()
+      if (exit !== undefined) return yield* exit
+      yield* TestClock.adjust("50 millis")
+    }
+    yield* Fiber.interrupt(fiber)
+    return yield* Effect.die(new Error("it did not finish"))
+  })
+
+/** The typed failure of an effect; dies where it succeeds. */
+export const failureOf = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<E, Cause.NoSuchElementError, R> =>
+  Effect.flip(effect).pipe(Effect.catch((value) => Effect.die(new Error(`it succeeded: ${String(value)}`))))
+
+export interface Process {
+  readonly faults: FaultyObjectStore.FaultyHandles
+  /** Opens the log; it stays open until the test closes it, or for ever, as that of a process that is killed. */
+  readonly open: ReturnType<typeof opening>
+  /** As `kill -9`: nothing of this process reaches the store any more. */
+  readonly crash: () => void
+}
+
+export type Options = Partial<WalOptionsInput>
+
+/** Small segments by count, no pauses before sealing, no manifest writes by themselves. */
+const defaults: Options = {
+  segment: { maxEntries: 5, linger: "0ms" },
+  manifest: { maxSegments: 1_000, maxDelay: "1d" },
+  cursor: { interval: "1d" },
+  retention: { policy: "keep" },
+  openTimeout: "1h",
+  parallelPut: { workers: 1 }
+}
+
+const opening = (faults: FaultyObjectStore.FaultyHandles, host: string, base: Options) => {
+  const registry = new ProcessRegistryState()
+  registry.probed.add(faults.store.id)
+  return (options: Options = {}) =>
+    Effect.gen(function*() {
+      const scope = yield* Scope.make()
+      const input: WalOptionsInput = { nodeId: "node", streamId: "log", host, ...defaults, ...base, ...options }
+      return yield* Wal.make(input).pipe(Effect.provideService(Scope.Scope, scope))
+    }).pipe(
+      Effect.provideService(ObjectStore, faults.store),
+      Effect.provideService(ProcessRegistry, registry),
+      Effect.provideService(Digest, Effect.succeed(nodeDigest))
+    )
+}
+
+export class World {
+  readonly memory: MemoryHandles
+  private readonly options: Options
+
+  constructor(memory: MemoryHandles, options: Options) {
+    this.memory = memory
+    this.options = options
+  }
+
+  /** One more process. */
+  process(host: string, options: Options = {}): Process {
+    const faults = FaultyObjectStore.make(this.memory.store)
+    return { faults, open: opening(faults, host, { ...this.options, ...options }), crash: faults.crash }
+  }
+
+  key(epoch: number, slot: number): string {
+    return slotKey(prefix, epoch, slot)
+  }
+
+  /** Keys of all slots, in order. */
+  get slots(): ReadonlyArray<string> {
+    return [...this.memory.objects.keys()]
+      .filter((key) => parseSlotKey(prefix, key) !== undefined)
+      .map((key) => key.slice(`${prefix}segments/`.length))
+      .sort()
+  }
+
+  get manifestTag(): string | undefined {
+    return this.memory.objects.get(manifestKey(prefix))?.tag
+  }
+
+  get manifest(): Effect.Effect<Manifest> {
+    return Effect.suspend(() =>
+      Effect.orDie(
+        decodeManifest(manifestKey(prefix), this.memory.objects.get(manifestKey(prefix))?.body ?? encode(""))
+      )
+    )
+  }
+
+  /** Changes the stored manifest behind everybody's back. */
+  editManifest(change: (manifest: Manifest) => Manifest): Effect.Effect<void> {
+    return Effect.map(this.manifest, (manifest) => {
+      this.memory.put(manifestKey(prefix), encodeManifest(change(manifest)))
+    })
+  }
+
+  header(epoch: number, slot: number) {
+    const key = this.key(epoch, slot)
+    return Effect.orDie(readHeader(key, this.memory.objects.get(key)?.body ?? encode(""), nodeDigest))
+  }
+
+  /** Everything that is stored: key, tag and bytes. */
+  get bucket(): ReadonlyArray<readonly [string, string, string]> {
+    return [...this.memory.objects].map(([key, object]) => [key, object.tag, decode(object.body)] as const)
+      .sort(([left], [right]) => left < right ? -1 : 1)
+  }
+
+  /** Another world that starts with the same objects. */
+  get copy(): Effect.Effect<World> {
+    return Effect.map(MemoryObjectStore.make(), (memory) => {
+      for (const [key, object] of this.memory.objects) memory.put(key, object.body)
+      return new World(memory, this.options)
+    })
+  }
+}
+
+export const makeWorld = (options: Options = {}): Effect.Effect<World> =>
+  Effect.map(MemoryObjectStore.make(), (memory) => new World(memory, options))
+
+/** Appends and waits until all of it is durable. */
+export const store = (wal: WalService, batch: ReturnType<typeof records>) =>
+  drive(Effect.flatMap(wal.append(batch), (appended) => appended.durable))
+
+/** All records from the start of the log, as `seq:text`. */
+export const readAll = (wal: WalService) =>
+  drive(Stream.runCollect(wal.read())).pipe(
+    Effect.map((read) => read.map((record) => `${record.seq}:${decode(record.payload)}`))
+  )
+
+/** `r1` to `r{count}` under their own numbers. */
+export const dense = (count: number): ReadonlyArray<string> => names(count).map((name, index) => `${index + 1}:${name}`)
+
+/** A gate that is closed. */
+export const gate = Deferred.make<void>()
+export const openGate = (closed: Deferred.Deferred<void>) => Deferred.done(closed, Exit.void)
+
+/** A process with a log of `count` durable records that is killed. */
+export const killedWriter = Effect.fnUntraced(function*(world: World, count: number, host = "first") {
+  const process = world.process(host)
+  const wal = yield* drive(process.open())
+  yield* store(wal, records(count))
+  process.crash()
+})
+
+/** Answers a fault for request number `nth` of all, counted from 0, and counts. */
+export const nthRequest = (
+  process: Process,
+  nth: number,
+  fault: FaultyObjectStore.Fault,
+  which: (request: FaultyObjectStore.FaultyRequest) => boolean = () => true
+) => {
+  let count = 0
+  return process.faults.rule((request) => which(request) && count++ === nth ? fault : undefined)
+}
+
+/** Request number `nth` is the last that reaches the store, whose answer nobody gets; applied or not. */
+export const killAt = (process: Process, nth: number, applied: boolean) => {
+  let count = 0
+  process.faults.rule(() => {
+    const at = count++
+    if (at < nth) return undefined
+    return { _tag: "Silence", applied: applied && at === nth }
+  })
+}
+
+/** What an opening asks of the store when nothing goes wrong. */
+export const requestsOfOpening = Effect.fnUntraced(function*(world: World) {
+  const copy = yield* world.copy
+  const process = copy.process("counter")
+  yield* drive(process.open())
+  return process.faults.requests
+})
+
+export const isSuccess = Result.isSuccess
+export { Compression }

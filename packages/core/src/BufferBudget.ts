@@ -1,13 +1,15 @@
 /**
  * A bound in bytes over several logs of one process, beside each log's own.
  *
- * Owns: how much all logs together hold. Does not own: who waits; each log looks again when told.
+ * Owns: how much all logs together hold, and whether one of them waits for room. Does not own: who waits; each log looks
+ * again when told.
  */
 import { Context } from "effect"
 
 export class BufferBudgetState {
   readonly limitBytes: number
   private used = 0
+  private waiting = 0
   private readonly listeners = new Set<() => void>()
 
   constructor(limitBytes: number) {
@@ -18,9 +20,19 @@ export class BufferBudgetState {
     return this.used
   }
 
-  /** Room for so many bytes more; always where nothing is used, so that nobody waits for room that cannot come. */
+  /** Some log waits for room that only the others can give back: all seal what they have open. */
+  get isShort(): boolean {
+    return this.waiting > 0
+  }
+
+  /** Room for one record of so many bytes; always where nothing is used, so that nobody waits for room that cannot come. */
   hasRoom(bytes: number): boolean {
     return this.used === 0 || this.used + bytes <= this.limitBytes
+  }
+
+  /** Room for a call of so many bytes in many records: never more than the limit. */
+  hasRoomForAll(bytes: number): boolean {
+    return this.used + bytes <= this.limitBytes
   }
 
   take(bytes: number): void {
@@ -29,15 +41,28 @@ export class BufferBudgetState {
 
   give(bytes: number): void {
     this.used -= bytes
-    for (const listener of this.listeners) listener()
+    this.tell()
   }
 
-  /** Calls back after every release, until the answer is called. */
+  /** Somebody waits for room, until the answer is called. */
+  wait(): () => void {
+    this.waiting++
+    this.tell()
+    return () => {
+      this.waiting--
+    }
+  }
+
+  /** Calls back after every release and when somebody starts to wait, until the answer is called. */
   subscribe(listener: () => void): () => void {
     this.listeners.add(listener)
     return () => {
       this.listeners.delete(listener)
     }
+  }
+
+  private tell(): void {
+    for (const listener of [...this.listeners]) listener()
   }
 }
 

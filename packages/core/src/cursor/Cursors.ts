@@ -48,7 +48,7 @@ export class Cursors {
     }
   }
 
-  /** Since when a change is not stored, epoch milliseconds; `undefined` when all is. */
+  /** Since when a change is not stored, in milliseconds of the monotonic clock; `undefined` when all is. */
   get dirtySinceMillis(): number | undefined {
     return this.changedAt
   }

@@ -4,9 +4,10 @@
  * The local clock alone never decides: the age of a segment is the difference between two of the store's time stamps, that
  * of the segment and that of the manifest as it was last written. An idle log writes nothing, so nothing of it ages away.
  */
-import { Clock, Duration, Effect, Result } from "effect"
+import { Duration, Effect, Result } from "effect"
 import type { Boundary } from "../format/Boundary.ts"
 import { manifestKey, parseSlotKey, segmentsPrefix, slotKey } from "../format/ObjectKey.ts"
+import { monotonicNow } from "../internal/Monotonic.ts"
 import type { SparseIndex } from "../manifest/SparseIndex.ts"
 import type { ListedObject, ObjectStore } from "../store/ObjectStore.ts"
 import type { ObjectStoreError } from "../store/ObjectStoreError.ts"
@@ -112,8 +113,8 @@ export const makeAgeLimits = (
   let limits: AgeLimitsNow = unknown(retention)
   let refreshedAt = Number.NEGATIVE_INFINITY
   const refresh = Effect.gen(function*() {
-    const now = yield* Clock.currentTimeMillis
-    if (!needed(retention) || now < refreshedAt + refreshEveryMillis && now >= refreshedAt) return
+    const now = yield* monotonicNow
+    if (!needed(retention) || now < refreshedAt + refreshEveryMillis) return
     refreshedAt = now
     const measured: Result.Result<AgeLimitsNow, ObjectStoreError> = yield* Effect.result(
       measure(retention, store, prefix, index)

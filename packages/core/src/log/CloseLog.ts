@@ -1,7 +1,8 @@
 /**
  * Closing a log: refuse appends, seal, drain, write manifest and cursors, all within `shutdown_timeout`.
  */
-import { Clock, Deferred, Duration, Effect, Option } from "effect"
+import { Deferred, Duration, Effect, Option } from "effect"
+import { monotonicNow } from "../internal/Monotonic.ts"
 import { WalClosed } from "../WalError.ts"
 import type { CloseReport } from "../WalService.ts"
 import type { LogEngine } from "./LogEngine.ts"
@@ -37,7 +38,7 @@ export const closeLog = Effect.fnUntraced(function*(engine: LogEngine) {
     yield* logReport(report)
     return report
   }
-  const startedAt = yield* Clock.currentTimeMillis
+  const startedAt = yield* monotonicNow
   const total = Duration.toMillis(engine.options.parallelPut.shutdownTimeout)
   const last = segmenter.flush("close")
   segmenter.poke()
@@ -45,7 +46,7 @@ export const closeLog = Effect.fnUntraced(function*(engine: LogEngine) {
   // Why a log ended while it drained is in its fate and in the report.
   const drained = last === undefined ? Effect.void : Effect.exit(Deferred.await(last.durable))
   yield* Effect.timeoutOption(drained, Duration.millis(total - Math.min(manifestMillis, total * manifestShare)))
-  const left = Math.max(0, startedAt + total - (yield* Clock.currentTimeMillis))
+  const left = Math.max(0, startedAt + total - (yield* monotonicNow))
   const written = yield* engine.coordinator.commit.pipe(
     Effect.as(true),
     Effect.catch(() => Effect.succeed(false)),

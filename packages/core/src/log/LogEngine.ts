@@ -9,6 +9,7 @@ import { Cursors } from "../cursor/Cursors.ts"
 import { compareRevisions } from "../format/CursorSet.ts"
 import type { Manifest } from "../format/ManifestCodec.ts"
 import { manifestKey } from "../format/ObjectKey.ts"
+import { monotonicMillis } from "../internal/Monotonic.ts"
 import type { Progress } from "../manifest/Manifest.ts"
 import { ManifestCoordinator } from "../manifest/ManifestCoordinator.ts"
 import { SparseIndex } from "../manifest/SparseIndex.ts"
@@ -216,7 +217,7 @@ export class LogEngine {
   private segmentDurable(segment: StampedSegment): void {
     this.cursors.stored(segment.cursors)
     this.segmenter.release(segment.bufferBytes)
-    this.coordinator.segmentDurable(this.clock.currentTimeMillisUnsafe())
+    this.coordinator.segmentDurable(monotonicMillis(this.clock))
   }
 
   /** What the next manifest body says. */

@@ -1,6 +1,7 @@
 /** Replay and reads of an open log. */
-import { Clock, Effect, Stream } from "effect"
+import { Effect, Stream } from "effect"
 import { defaultCursor } from "../format/CursorSet.ts"
+import { monotonicNow } from "../internal/Monotonic.ts"
 import type { WalMetricsHandle } from "../observe/WalMetrics.ts"
 import { locateSeq, locateTime } from "../read/Locate.ts"
 import { countFrom, type LogView } from "../read/LogView.ts"
@@ -66,7 +67,7 @@ export interface ReplayParts {
 /** Counts what a replay has delivered, and says so. */
 const observe = (parts: ReplayParts, options: ReplayOptions, fromSeq: number) =>
   Effect.gen(function*() {
-    const startedAt = yield* Clock.currentTimeMillis
+    const startedAt = yield* monotonicNow
     const total = options.onProgress === undefined ? 0 : countFrom(parts.view, yield* locateSeq(parts.view, fromSeq))
     const done = { records: 0, bytes: 0, segments: 0 }
     const onSegment: StreamRequest["onSegment"] = (segment) => {
@@ -75,7 +76,7 @@ const observe = (parts: ReplayParts, options: ReplayOptions, fromSeq: number) =>
       done.segments++
       return options.onProgress?.({ ...done, segmentsTotal: Math.max(total, done.segments) }) ?? Effect.void
     }
-    const onCaughtUp = Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    const onCaughtUp = Effect.flatMap(monotonicNow, (now) => {
       const millis = now - startedAt
       parts.metrics.recovery(millis / 1_000)
       return Effect.logInfo(`Recovery: replayed ${done.records} entries from ${done.segments} segments in ${millis}ms`)

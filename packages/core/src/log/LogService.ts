@@ -1,6 +1,7 @@
 /** The service of an open log: its methods over the engine. */
 import { Deferred, Effect, Sink, Stream } from "effect"
 import { defaultCursor } from "../format/CursorSet.ts"
+import { monotonicMillis } from "../internal/Monotonic.ts"
 import type { WalMetricsHandle } from "../observe/WalMetrics.ts"
 import { type CursorError, InvalidCursor, type WalEnd } from "../WalError.ts"
 import type { AppendRecord, LostRange, WalRecord } from "../WalRecord.ts"
@@ -41,7 +42,7 @@ const makeCursorMethods = (engine: LogEngine) => {
   const change = <E>(attempt: (nowMillis: number) => E | undefined): Effect.Effect<void, E | WalEnd> =>
     Effect.suspend((): Effect.Effect<void, E | WalEnd> => {
       if (engine.fate.ended !== undefined) return Effect.fail(engine.fate.ended)
-      const error = attempt(engine.clock.currentTimeMillisUnsafe())
+      const error = attempt(monotonicMillis(engine.clock))
       if (error !== undefined) return Effect.fail(error)
       engine.coordinator.cursorChanged()
       return Effect.void
@@ -80,7 +81,7 @@ const makeReadMethods = (engine: LogEngine, metrics: WalMetricsHandle) => {
       Effect.andThen(
         countLost(lost),
         Effect.sync(() => {
-          engine.cursors.ack(cursor, lost, engine.clock.currentTimeMillisUnsafe())
+          engine.cursors.ack(cursor, lost, monotonicMillis(engine.clock))
           engine.coordinator.cursorChanged()
         })
       )

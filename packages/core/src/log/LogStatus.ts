@@ -1,9 +1,10 @@
 /** The status of an open log, put together from its parts. */
+import { monotonicMillis } from "../internal/Monotonic.ts"
 import type { WalStatus } from "../WalService.ts"
 import type { PendingSegment } from "../write/Segment.ts"
 import type { LogEngine } from "./LogEngine.ts"
 
-/** When the oldest record that is not durable came, epoch milliseconds. */
+/** When the oldest record that is not durable came, in milliseconds of the monotonic clock. */
 const oldestAt = (engine: LogEngine): number | undefined => {
   const inFlight = engine.ledger.outstanding[0]
   if (inFlight !== undefined) return inFlight.openedAt
@@ -21,7 +22,7 @@ export const statusOf = (engine: LogEngine): WalStatus => {
   const durable = ledger.durable.seq
   const oldest = oldestAt(engine)
   const lowest = engine.cursors.lowest()
-  const now = engine.clock.currentTimeMillisUnsafe()
+  const now = monotonicMillis(engine.clock)
   return {
     nodeId: options.nodeId,
     streamId: options.streamId,
@@ -46,7 +47,9 @@ export const statusOf = (engine: LogEngine): WalStatus => {
       queuedSegments: engine.queue.size
     },
     segments: { durable: stats.segmentsDurable, inFlight: ledger.inFlight },
-    ...(stats.failingSinceMillis === undefined ? {} : { storeFailingSinceMillis: stats.failingSinceMillis }),
+    ...(stats.failingSinceMillis === undefined
+      ? {}
+      : { storeFailingSinceMillis: engine.clock.currentTimeMillisUnsafe() - (now - stats.failingSinceMillis) }),
     ...(stats.lastStoreError === undefined ? {} : { lastStoreError: stats.lastStoreError }),
     epochs: [
       ...engine.epochMap.ends.map((end) => ({ epoch: end.epoch, end: end.slot, lastSeq: end.seq })),

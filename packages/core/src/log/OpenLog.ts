@@ -1,11 +1,12 @@
 /**
  * Opening a log for writing: identity, store probe, take-over, within `open_timeout`.
  */
-import { Clock, Duration, Effect } from "effect"
+import { Duration, Effect } from "effect"
 import { Compression } from "../codec/Compression.ts"
 import { Digest } from "../codec/Digest.ts"
 import { probeStore } from "../epoch/StoreProbe.ts"
 import { takeOver } from "../epoch/Takeover.ts"
+import { monotonicNow } from "../internal/Monotonic.ts"
 import { identityProblem, logPrefix } from "../LogId.ts"
 import { countingStore, LogStats } from "../observe/LogStats.ts"
 import { ProcessRegistry } from "../ProcessRegistry.ts"
@@ -63,7 +64,7 @@ export const openLog = Effect.fnUntraced(function*(options: WalOptions) {
   yield* claimIdentity(`${plain.id} ${prefix}`)
   const stats = new LogStats()
   const store = countingStore(plain, stats)
-  const startedAt = yield* Clock.currentTimeMillis
+  const startedAt = yield* monotonicNow
   const onConflict = () =>
     Effect.sync(() => {
       stats.manifestConflicts++
@@ -99,5 +100,5 @@ export const openLog = Effect.fnUntraced(function*(options: WalOptions) {
     Effect.withSpan("wal.open", { attributes: { stream: options.streamId } })
   )
   if (opened.epoch > 1) stats.takeovers++
-  return { opened, prefix, store, digest, compression, stats, openMillis: (yield* Clock.currentTimeMillis) - startedAt }
+  return { opened, prefix, store, digest, compression, stats, openMillis: (yield* monotonicNow) - startedAt }
 })

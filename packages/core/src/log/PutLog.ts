@@ -1,5 +1,6 @@
 /** The log lines about segment PUTs, in the form of the source documents. */
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
+import { monotonicNow } from "../internal/Monotonic.ts"
 import type { ObjectStoreError } from "../store/ObjectStoreError.ts"
 import type { StoredSegment } from "../write/PutWorker.ts"
 
@@ -13,7 +14,7 @@ export const makePutLog = () => {
     complete: (stored: StoredSegment) =>
       Effect.logInfo(`Segment PUT complete: ${stored.stamped.key}, ${stored.objectBytes} bytes in ${stored.millis}ms`),
     failed: (key: string, error: ObjectStoreError) =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      Effect.flatMap(monotonicNow, (now) => {
         if (now < nextWarningAt) {
           suppressed++
           return Effect.void

@@ -27,6 +27,7 @@ export const segmenterSettings = (options: WalOptions, opened: OpenedEpoch): Seg
   sync: options.sync,
   maxBufferedBytes: options.maxBufferedBytes,
   maxRecordBytes: options.maxRecordBytes,
+  maxSegmentBytes: options.maxSegmentBytes,
   lastSeq: lastUsedSeq(opened),
   lastAt: opened.link.at
 })

@@ -7,10 +7,11 @@
  * Invariants: one compare-and-swap is in flight at a time · a batch that could not be placed stays and is tried again · a
  * checkpoint never lies above the watermark · the trim point is told to the collector only once its body is stored.
  */
-import { Clock, Deferred, Effect, Exit, Result } from "effect"
+import { Deferred, Effect, Exit, Result } from "effect"
 import type { Boundary } from "../format/Boundary.ts"
 import type { CursorSet } from "../format/CursorSet.ts"
 import type { Manifest } from "../format/ManifestCodec.ts"
+import { monotonicNow } from "../internal/Monotonic.ts"
 import type { LogStats } from "../observe/LogStats.ts"
 import { ObjectStore } from "../store/ObjectStore.ts"
 import { pauseBeforeRetry } from "../store/StoreRetry.ts"
@@ -106,7 +107,7 @@ export class ManifestCoordinator {
   }
 
   private readonly step = Effect.fnUntraced(function*(this: ManifestCoordinator) {
-    const nowMillis = yield* Clock.currentTimeMillis
+    const nowMillis = yield* monotonicNow
     const decision = decideCommit(this.settings, {
       nowMillis,
       pendingSegments: this.pendingSegments,
@@ -128,7 +129,7 @@ export class ManifestCoordinator {
     const waiters = this.waiters
     this.waiters = []
     const segments = this.pendingSegments
-    const startedAt = yield* Clock.currentTimeMillis
+    const startedAt = yield* monotonicNow
     yield* this.parts.beforeCommit
     const swapped = yield* Effect.result(
       swapManifest(this.settings.access, this.held, {
@@ -194,7 +195,7 @@ export class ManifestCoordinator {
     yield* Effect.logWarning(`manifest not written: ${reason}; it is tried again`)
     const attempt = this.failures++
     if (this.waiters.length > 0) return yield* pauseBeforeRetry(this.settings.access.backoff, Math.min(attempt, 3))
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* monotonicNow
     this.notBefore = now + this.settings.maxDelayMillis
     yield* pauseBeforeRetry(this.settings.access.backoff, attempt)
   })

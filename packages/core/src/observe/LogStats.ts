@@ -27,7 +27,7 @@ export class LogStats {
   takeovers = 0
   readonly requests: Record<Operation, number> = { get: 0, create: 0, replace: 0, list: 0, remove: 0 }
   readonly retries = new Map<Reason, number>()
-  /** Since when PUTs fail without a success between; `undefined` while all is well. */
+  /** Since when PUTs fail without a success between, in milliseconds of the monotonic clock; `undefined` while all is well. */
   failingSinceMillis: number | undefined = undefined
   lastStoreError: string | undefined = undefined
   /** The last answer that was no success, of any request. */

@@ -7,12 +7,13 @@
  * Invariants: a segment is never dropped while the log is open · every try has the same key and the same bytes · an end
  * marker at a slot says nothing about the slots below it: those get the answer of the try that is under way.
  */
-import { Clock, Effect, Latch, Result } from "effect"
+import { Effect, Latch, Result } from "effect"
 import type { CompressionService } from "../codec/Compression.ts"
 import type { DigestService } from "../codec/Digest.ts"
 import { encodeSegment, readHeader } from "../format/SegmentCodec.ts"
 import type { SegmentHeader } from "../format/SegmentHeader.ts"
 import { maxHeaderBytes } from "../format/SegmentHeader.ts"
+import { monotonicNow } from "../internal/Monotonic.ts"
 import type { LogStats } from "../observe/LogStats.ts"
 import type { ObjectStore } from "../store/ObjectStore.ts"
 import type { ObjectStoreError } from "../store/ObjectStoreError.ts"
@@ -139,11 +140,11 @@ export class PutWorkerPool {
     const { count, rawBytes, slot } = stamped.header
     yield* Effect.logDebug(`Sealing segment: entries=${count}, bytes=${rawBytes}`)
     const packed = yield* this.pack(stamped)
-    const startedAt = yield* Clock.currentTimeMillis
+    const startedAt = yield* monotonicNow
     const stored = yield* this.store(stamped, packed)
     this.sending.delete(slot)
     if (stored) {
-      const millis = (yield* Clock.currentTimeMillis) - startedAt
+      const millis = (yield* monotonicNow) - startedAt
       this.parts.stats.storeWorks()
       yield* this.parts.onStored({
         stamped,
@@ -187,7 +188,7 @@ export class PutWorkerPool {
         const looked = yield* this.look(stamped, packed)
         if (looked !== undefined) return looked
       } else {
-        stats.countRetry(error, yield* Clock.currentTimeMillis)
+        stats.countRetry(error, yield* monotonicNow)
         stats.needsAttention = isAttention(error)
         yield* this.parts.onRetry(stamped.key, error)
       }
@@ -223,7 +224,7 @@ export class PutWorkerPool {
         return this.judge(stamped, packed, found.success.header)
       }
       if (read.failure.reason === "NotFound") return undefined
-      stats.countRetry(read.failure, yield* Clock.currentTimeMillis)
+      stats.countRetry(read.failure, yield* monotonicNow)
       yield* this.parts.onRetry(stamped.key, read.failure)
       yield* this.pause(attempt, read.failure.retryAfterMillis)
       if (this.isOver()) return false

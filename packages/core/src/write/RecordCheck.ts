@@ -17,9 +17,23 @@ const textBytes = (text: string): number => {
   return bytes
 }
 
+/** What JSON adds to a string: escapes. */
+const escapeBytes = (text: string): number => {
+  let bytes = 0
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index)
+    if (unit < 0x20) bytes += 5
+    else if (unit === 0x22 || unit === 0x5c) bytes++
+  }
+  return bytes
+}
+
+const jsonBytes = (text: string): number => textBytes(text) + escapeBytes(text)
+
+/** At least what the headers take as JSON. */
 const headersBytes = (headers: Readonly<Record<string, string>>): number => {
   let bytes = 2
-  for (const [name, value] of Object.entries(headers)) bytes += textBytes(name) + textBytes(value) + 6
+  for (const [name, value] of Object.entries(headers)) bytes += jsonBytes(name) + jsonBytes(value) + 6
   return bytes
 }
 

@@ -1,12 +1,13 @@
 /** When the open segment is sealed: a pure decision. */
 import type { SealReason } from "./Segment.ts"
 
+/** Times are milliseconds of one monotonic clock. */
 export interface SealSettings {
   readonly maxEntries: number
   readonly maxBytes: number
   readonly flushIntervalMillis: number
   readonly lingerMillis: number
-  /** `periodic` seals on size and interval only. */
+  /** `periodic` seals on size and interval, and for room, but not because somebody waits for durability. */
   readonly sync: "group_commit" | "periodic"
 }
 
@@ -18,8 +19,10 @@ export interface SealSituation {
   readonly queueHasRoom: boolean
   /** A worker has nothing to do and could send now. */
   readonly workerFree: boolean
-  /** Somebody waits for durability of what is open, or for room. */
+  /** Somebody waits for durability of what is open. */
   readonly demanded: boolean
+  /** Somebody waits for room. */
+  readonly roomWanted: boolean
   /** `flush` or `close` asked for what is open. */
   readonly flush: "none" | "flush" | "close"
 }
@@ -43,7 +46,8 @@ export const decideSeal = (settings: SealSettings, situation: SealSituation): Se
   if (situation.flush !== "none") return { _tag: "Seal", reason: situation.flush }
   const intervalAt = open.openedAt + settings.flushIntervalMillis
   if (situation.nowMillis >= intervalAt) return { _tag: "Seal", reason: "interval" }
-  if (settings.sync === "periodic" || !situation.demanded || !situation.workerFree) {
+  const wanted = situation.roomWanted || situation.demanded && settings.sync === "group_commit"
+  if (!wanted || !situation.workerFree) {
     return { _tag: "WaitUntil", atMillis: intervalAt }
   }
   const lingerAt = open.openedAt + settings.lingerMillis

@@ -20,7 +20,7 @@ export interface Ticket {
 export interface PendingSegment {
   readonly columns: OpenColumns
   readonly firstSeq: number
-  /** When its first record came, epoch milliseconds. */
+  /** When its first record came, in milliseconds of the monotonic clock. */
   readonly openedAt: number
   /** Payloads and optional fields, as `max_bytes` counts them. */
   contentBytes: number

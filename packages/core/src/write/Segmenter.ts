@@ -11,16 +11,18 @@ import type { Clock } from "effect"
 import { Deferred, Effect, Semaphore } from "effect"
 import type { BufferBudgetState } from "../BufferBudget.ts"
 import { OpenColumns } from "../format/OpenColumns.ts"
+import { monotonicMillis } from "../internal/Monotonic.ts"
 import { type AppendError, BufferFull, SequenceExhausted, WalClosed, type WalEnd } from "../WalError.ts"
 import type { AppendRecord } from "../WalRecord.ts"
 import type { LogFate } from "./LogFate.ts"
 import { measure, type Measured, recordOverheadBytes } from "./RecordCheck.ts"
 import { decideSeal, type SealSettings } from "./SealPolicy.ts"
 import type { PendingSegment, Ticket } from "./Segment.ts"
+import { isFullFor, sealsFor, type SegmentFill, type SegmentLimits } from "./SegmentLimits.ts"
 import type { SegmentQueue } from "./SegmentQueue.ts"
 import { Signal } from "./Signal.ts"
 
-export interface SegmenterSettings extends SealSettings {
+export interface SegmenterSettings extends SealSettings, SegmentLimits {
   readonly streamId: string
   readonly maxBufferedBytes: number
   readonly maxRecordBytes: number
@@ -39,6 +41,8 @@ export interface SegmenterParts {
   /** Clock of the log, for synchronous code. */
   readonly clock: Clock.Clock
 }
+
+const nanosPerMilli = 1_000_000n
 
 /** What a call got: the numbers, and the ticket of the segment that holds the last of them (none for an empty call). */
 export interface Admitted {
@@ -68,7 +72,13 @@ export class Segmenter {
     this.parts = parts
     this.last = settings.lastSeq
     this.lastAt = settings.lastAt
-    parts.fate.onEnd(() => this.room.wake())
+    const unsubscribe = parts.budget.subscribe(() => this.poke())
+    parts.fate.onEnd(() => {
+      unsubscribe()
+      // What is lost with the log is no burden to the others.
+      parts.budget.give(this.buffered)
+      this.room.wake()
+    })
   }
 
   /** Last number given away. */
@@ -85,7 +95,7 @@ export class Segmenter {
     return this.open
   }
 
-  /** When the open segment is sealed at the latest, epoch milliseconds; `undefined` while none is open. */
+  /** When the open segment is sealed at the latest, in milliseconds of the monotonic clock; `undefined` while none is open. */
   get sealDueMillis(): number | undefined {
     return this.open === undefined ? undefined : this.open.openedAt + this.settings.flushIntervalMillis
   }
@@ -128,7 +138,7 @@ export class Segmenter {
   /** Bytes of segments that are durable are free again. */
   release(bytes: number): void {
     this.buffered -= bytes
-    this.parts.budget.give(bytes)
+    if (this.parts.fate.ended === undefined) this.parts.budget.give(bytes)
     this.room.wake()
   }
 
@@ -184,12 +194,16 @@ export class Segmenter {
       const content = contentBytes[index]
       if (record === undefined || content === undefined) break
       if (!this.hasRoom(content + recordOverheadBytes)) break
-      const open = this.openFor(content, now)
+      const open = this.openFor(content)
       if (open === undefined) break
       this.put(open, record, content, now)
     }
     if (index > start) this.lastAt = now
     return index
+  }
+
+  private get fill(): SegmentFill {
+    return { entries: this.open?.columns.count ?? 0, contentBytes: this.open?.contentBytes ?? 0 }
   }
 
   private hasRoom(bytes: number): boolean {
@@ -198,7 +212,7 @@ export class Segmenter {
   }
 
   /** The segment that takes a record of this size: the open one, or a new one once the full one is sealed. */
-  private openFor(content: number, now: number): PendingSegment | undefined {
+  private openFor(content: number): PendingSegment | undefined {
     const { maxBytes, maxEntries } = this.settings
     const open = this.open
     if (open !== undefined) {
@@ -210,7 +224,7 @@ export class Segmenter {
     const opened: PendingSegment = {
       columns: new OpenColumns(),
       firstSeq: this.last + 1,
-      openedAt: now,
+      openedAt: monotonicMillis(this.parts.clock),
       contentBytes: 0,
       bufferBytes: 0,
       ticket: { durable: Deferred.makeUnsafe<void, WalEnd>(), demanded: false }
@@ -241,15 +255,16 @@ export class Segmenter {
   /** Seals the open segment if the policy says so; answers in how many milliseconds to look again, if ever. */
   private sealIfDue(): number | undefined {
     const open = this.open
-    const nowMillis = this.parts.clock.currentTimeMillisUnsafe()
+    const nowMillis = monotonicMillis(this.parts.clock)
     const decision = decideSeal(this.settings, {
       nowMillis,
       open: open === undefined
         ? undefined
-        : { openedAt: open.openedAt, entries: open.columns.count, contentBytes: open.contentBytes },
+        : { openedAt: open.openedTick, entries: open.columns.count, contentBytes: open.contentBytes },
       queueHasRoom: this.parts.queue.hasRoom,
       workerFree: this.parts.workerFree(),
-      demanded: open?.ticket.demanded === true || this.waiting > 0,
+      demanded: open?.ticket.demanded === true,
+      roomWanted: this.waiting > 0 || this.parts.budget.isShort,
       flush: this.flushing
     })
     if (decision._tag === "WaitUntil") return decision.atMillis - nowMillis
@@ -262,25 +277,14 @@ export class Segmenter {
 
   /** Whether all records can be accepted now, in bytes and in sealed segments, and nobody waits before them. */
   private fits(measured: Measured): boolean {
-    if (this.waiting > 0) return false
-    if (measured.records.length > 1 && this.buffered + measured.bufferBytes > this.settings.maxBufferedBytes) {
-      return false
+    const { bufferBytes, contentBytes, records } = measured
+    if (records.length === 0) return true
+    if (this.waiting > 0 || !this.hasRoom(bufferBytes)) return false
+    if (records.length > 1) {
+      const fits = this.buffered + bufferBytes <= this.settings.maxBufferedBytes
+      if (!fits || !this.parts.budget.hasRoomForAll(bufferBytes)) return false
     }
-    if (measured.bufferBytes > 0 && !this.hasRoom(measured.bufferBytes)) return false
-    const { maxBytes, maxEntries } = this.settings
-    let entries = this.open?.columns.count ?? 0
-    let content = this.open?.contentBytes ?? 0
-    let seals = 0
-    for (const size of measured.contentBytes) {
-      if (entries > 0 && (entries >= maxEntries || content + size > maxBytes)) {
-        seals++
-        entries = 0
-        content = 0
-      }
-      entries++
-      content += size
-    }
-    return this.parts.queue.size + seals <= this.parts.queue.capacity
+    return this.parts.queue.size + sealsFor(this.settings, this.fill, contentBytes) <= this.parts.queue.capacity
   }
 
   /** Accepts piece by piece, one waiting call after the other. */
@@ -292,6 +296,9 @@ export class Segmenter {
         const { fate } = this.parts
         if (fate.ended !== undefined) return Effect.fail(fate.ended)
         if (fate.refusesAppends) return Effect.fail(new WalClosed({ streamId: this.settings.streamId }))
+        if (this.last + measured.records.length - index > Number.MAX_SAFE_INTEGER) {
+          return Effect.fail(new SequenceExhausted({ streamId: this.settings.streamId }))
+        }
         index = this.admit(measured, index)
         if (index === measured.records.length) return Effect.succeed(this.answer(first))
         this.events.wake()
@@ -299,10 +306,14 @@ export class Segmenter {
       }
       return step()
     })
-    const count = (change: number) =>
+    const wait = Effect.sync(() => {
+      this.waiting++
+      return this.parts.budget.wait()
+    })
+    return Effect.acquireUseRelease(wait, () => this.turn.withPermits(1)(inTurn), (done) =>
       Effect.sync(() => {
-        this.waiting += change
-      })
-    return Effect.acquireUseRelease(count(1), () => this.turn.withPermits(1)(inTurn), () => count(-1))
+        this.waiting--
+        done()
+      }))
   }
 }

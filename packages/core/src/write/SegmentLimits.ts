@@ -1,0 +1,43 @@
+/** When a segment cannot take another record: pure arithmetic, shared by those who plan and those who fill. */
+
+export interface SegmentLimits {
+  readonly maxEntries: number
+  /** Of payloads and optional fields. */
+  readonly maxBytes: number
+  /** Of the encoded body: readers refuse a larger one. */
+  readonly maxSegmentBytes: number
+}
+
+/** How full a segment is. */
+export interface SegmentFill {
+  readonly entries: number
+  readonly contentBytes: number
+}
+
+/** The most that the columns of one record take beside its content, and what a body has once. */
+const columnBytes = 34
+const bodyBytes = 8
+
+/** Whether a record of this size needs a new segment. An empty one takes any record. */
+export const isFullFor = (limits: SegmentLimits, fill: SegmentFill, contentBytes: number): boolean => {
+  if (fill.entries === 0) return false
+  const content = fill.contentBytes + contentBytes
+  return fill.entries >= limits.maxEntries || content > limits.maxBytes ||
+    content + (fill.entries + 1) * columnBytes + bodyBytes > limits.maxSegmentBytes
+}
+
+/** How many segments have to be sealed so that records of these sizes, in this order, find their place. */
+export const sealsFor = (limits: SegmentLimits, start: SegmentFill, sizes: ReadonlyArray<number>): number => {
+  let { contentBytes, entries } = start
+  let seals = 0
+  for (const size of sizes) {
+    if (isFullFor(limits, { contentBytes, entries }, size)) {
+      seals++
+      entries = 0
+      contentBytes = 0
+    }
+    entries++
+    contentBytes += size
+  }
+  return seals
+}

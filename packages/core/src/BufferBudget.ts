@@ -62,7 +62,7 @@ export class BufferBudgetState {
   }
 
   private tell(): void {
-    for (const listener of [...this.listeners]) listener()
+    for (const listener of this.listeners) listener()
   }
 }
 

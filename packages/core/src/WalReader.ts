@@ -3,7 +3,8 @@
  *
  * A live writer is not disturbed. What it shows is durable; what has become durable since is seen at the next look.
  */
-import { Context, Duration, Effect, Layer, Stream } from "effect"
+import type { Duration } from "effect"
+import { Context, Effect, Layer, Stream } from "effect"
 import { Compression } from "./codec/Compression.ts"
 import { Digest } from "./codec/Digest.ts"
 import { resolveOptions, type WalOptionsInput } from "./config/ResolveOptions.ts"

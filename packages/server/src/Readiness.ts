@@ -9,6 +9,9 @@ import { type StreamEntry, Streams } from "./Streams.ts"
 
 type Reason = NonNullable<Readiness["reasons"]>[number]
 
+/** A buffer that is as full as this has no room for the next call, if that is not a small one. */
+const fullShare = 0.9
+
 /** Why a log that was opened cannot take records now; `undefined` when it can. */
 const statusReason = (
   status: WalStatus,
@@ -18,7 +21,7 @@ const statusReason = (
   if (status.state !== "open") {
     return { code: status.state, message: status.stateReason ?? `the log is ${status.state}` }
   }
-  if (status.buffered.bytes >= status.buffered.limitBytes) {
+  if (status.buffered.bytes >= fullShare * status.buffered.limitBytes) {
     return {
       code: "buffer_full",
       message: `the buffer holds ${status.buffered.bytes} of ${status.buffered.limitBytes} bytes`

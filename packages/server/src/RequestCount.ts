@@ -4,7 +4,8 @@
  * The route is the pattern, never the path, so that the number of series is bounded; what is not a route is `other`. A
  * handle is made once for each series.
  */
-import { Context, Metric } from "effect"
+import { Metric } from "effect"
+import type { Context } from "effect"
 import { HttpMethod } from "effect/http"
 
 const total = Metric.counter("wal_http_requests_total", {

@@ -7,6 +7,8 @@ export interface Limits {
   readonly maxBodyBytes: number
   /** What the bodies of all requests in flight may hold together, bytes; beyond is `overloaded`. */
   readonly maxInFlightBodyBytes: number
+  /** What the records of all streams that are not durable may hold together, beside each stream's own bound, bytes. */
+  readonly maxBufferedBytes: number
   /** Largest request head, bytes. */
   readonly maxHeaderBytes: number
   /** Connections at a time; the next one is closed at once. */
@@ -71,6 +73,7 @@ export interface ServerSettings {
 export const defaultLimits: Limits = {
   maxBodyBytes: 33_554_432,
   maxInFlightBodyBytes: 268_435_456,
+  maxBufferedBytes: Number.POSITIVE_INFINITY,
   maxHeaderBytes: 16_384,
   maxConnections: 10_000,
   headerTimeout: Duration.seconds(10),

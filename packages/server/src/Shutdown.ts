@@ -10,7 +10,7 @@ import type { CloseReport } from "@effect-wal/core/WalService"
 import { Console, Duration, Effect } from "effect"
 import { Lifecycle } from "./Lifecycle.ts"
 import * as Listener from "./Listener.ts"
-import { Settings } from "./Settings.ts"
+import { type ServerSettings, Settings } from "./Settings.ts"
 import { Streams } from "./Streams.ts"
 
 /** What the process says to whoever started it. */
@@ -25,8 +25,18 @@ export const exitCodes = {
   recordsLeft: 75
 } as const
 
-/** The last 500 ms of the time are for answers. */
+/** The last of the time: for the answers that are still due. */
 const answerMillis = 500
+
+/** How much longer than a log itself the process waits for its report. */
+const reportMillis = 250
+
+const timeForLogs = (settings: ServerSettings): number =>
+  Duration.toMillis(settings.drainTimeout) - Duration.toMillis(settings.drainDelay) - answerMillis
+
+/** How long the logs have for closing, so that their reports come in time; at least 1 ms. */
+export const closeBudget = (settings: ServerSettings): Duration.Duration =>
+  Duration.millis(Math.max(timeForLogs(settings) - reportMillis, 1))
 
 const line = (report: CloseReport): string => {
   const left = report.lost === null
@@ -46,8 +56,7 @@ export const drain = Effect.gen(function*() {
   yield* lifecycle.leave
   yield* Effect.sleep(settings.drainDelay)
   yield* lifecycle.drain
-  const leftMillis = Duration.toMillis(settings.drainTimeout) - Duration.toMillis(settings.drainDelay) - answerMillis
-  const reports = yield* streams.closeAll(Duration.millis(Math.max(leftMillis, 0)))
+  const reports = yield* streams.closeAll(Duration.millis(Math.max(timeForLogs(settings), 1)))
   yield* Effect.forEach(reports, (report) => Console.error(line(report)), { discard: true })
   yield* connections.answered.pipe(Effect.timeoutOption(answerMillis))
   yield* connections.closeAll

@@ -3,16 +3,21 @@
  *
  * Streams with the same store settings share one store, with its connections.
  */
+import { BufferBudget, BufferBudgetState } from "@effect-wal/core/BufferBudget"
 import type { StoreSettings } from "@effect-wal/core/config/Resolve"
 import { DirectoryObjectStore } from "@effect-wal/core/node"
 import { ObjectStore } from "@effect-wal/core/store/ObjectStore"
 import { makeResolved } from "@effect-wal/core/Wal"
 import type { ConfigError } from "@effect-wal/core/WalError"
+import type { WalOptions } from "@effect-wal/core/WalOptions"
 import { S3ObjectStore } from "@effect-wal/s3"
-import { Effect, Layer, Scope, Semaphore } from "effect"
+import { Duration, Effect, Layer, Scope, Semaphore } from "effect"
+import { makeAbandonedWatch } from "./AbandonedWatch.ts"
 import { s3Options } from "./config/S3Settings.ts"
 import type { StreamConfig } from "./config/ServerConfig.ts"
 import { LogOpener } from "./LogOpener.ts"
+import { Settings } from "./Settings.ts"
+import { closeBudget } from "./Shutdown.ts"
 
 const makeStore = (settings: StoreSettings): Effect.Effect<ObjectStore["Service"], ConfigError, Scope.Scope> =>
   settings.type === "s3"
@@ -47,11 +52,22 @@ const canonical = (streams: ReadonlyArray<StreamConfig>): ReadonlyMap<string, St
   }))
 }
 
+/** A log must have given up, with its exact report, before the process does. */
+const withinBudget = (options: WalOptions, budget: Duration.Duration): WalOptions => ({
+  ...options,
+  parallelPut: { ...options.parallelPut, shutdownTimeout: Duration.min(options.parallelPut.shutdownTimeout, budget) }
+})
+
 /** Opens the logs of these streams. */
 export const layer = (streams: ReadonlyArray<StreamConfig>) =>
   Layer.effect(
     LogOpener,
     Effect.gen(function*() {
+      const server = yield* Settings
+      const closing = closeBudget(server)
+      const buffers = new BufferBudgetState(server.limits.maxBufferedBytes)
+      const scope = yield* Effect.scope
+      const lookForAbandoned = yield* makeAbandonedWatch
       const storeOf = yield* sharedStores
       const settingsOf = canonical(streams)
       const open = Effect.fnUntraced(function*(id: string) {
@@ -61,7 +77,12 @@ export const layer = (streams: ReadonlyArray<StreamConfig>) =>
           return yield* Effect.die(new Error(`stream ${id} is not configured`))
         }
         const store = yield* storeOf(settings)
-        return yield* Effect.provideService(makeResolved(stream.options), ObjectStore, store)
+        const log = yield* makeResolved(withinBudget(stream.options, closing)).pipe(
+          Effect.provideService(ObjectStore, store),
+          Effect.provideService(BufferBudget, buffers)
+        )
+        yield* Effect.forkIn(lookForAbandoned(store, stream.options), scope)
+        return log
       })
       return LogOpener.of({ open })
     })

@@ -10,7 +10,8 @@
 import { errorTable } from "@effect-wal/core/ErrorTable"
 import { WalFailed, type WalOpenError } from "@effect-wal/core/WalError"
 import type { CloseReport, WalService } from "@effect-wal/core/WalService"
-import { Cause, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Random, Scope } from "effect"
+import { Cause, Context, Deferred, Effect, Exit, Fiber, Layer, Random, Scope } from "effect"
+import type { Duration } from "effect"
 import { LogOpener } from "./LogOpener.ts"
 import { RequestProblem } from "./RequestProblem.ts"
 import { Settings } from "./Settings.ts"
@@ -57,7 +58,6 @@ const openWithRetry = Effect.fnUntraced(function*(entry: MutableEntry, scope: Sc
     const result = yield* Effect.exit(Scope.provide(opener.open(entry.id), attempt))
     if (Exit.isSuccess(result)) {
       entry.state = { _tag: "Open", log: result.value }
-      yield* Effect.logInfo(`stream ${entry.id} is open`)
       return result.value
     }
     yield* Scope.close(attempt, result)

@@ -2,9 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber } from "effect"
 import { gzipSync } from "node:zlib"
 import { append, call, json } from "./support/Client.ts"
-import type { TestLog } from "./support/TestLog.ts"
+import { smallBuffer, type TestLog, threeLines } from "./support/TestLog.ts"
 import { startServer } from "./support/TestServer.ts"
-import { advanceUntil, until } from "./support/Wait.ts"
+import { advanceUntil, turn, until } from "./support/Wait.ts"
 
 const payloads = (log: TestLog) => log.records.map(({ payload }) => Buffer.from(payload).toString("utf8"))
 
@@ -157,25 +157,27 @@ describe("append", () => {
 
   it.effect("waits for room for a bounded time, then asks to come back", () =>
     Effect.gen(function*() {
-      const { log, port } = yield* startServer({ limits: { roomTimeout: Duration.seconds(5) } })
-      yield* log.setFull(true)
-      const refused = yield* Effect.forkChild(append(port, ndjson, "1\n"), { startImmediately: true })
+      const { log, port } = yield* startServer({ limits: { roomTimeout: Duration.seconds(5) }, log: smallBuffer })
+      yield* log.hold
+      yield* append(port, ndjson, threeLines, "?ack=accepted")
+      const refused = yield* Effect.forkChild(append(port, ndjson, threeLines), { startImmediately: true })
       const answer = yield* advanceUntil(refused, "100 millis")
       assert.strictEqual(answer.status, 503)
       assert.strictEqual(json(answer).error.code, "buffer_full")
       assert.strictEqual(json(answer).error.data, "not-durable")
       assert.strictEqual(answer.headers["retry-after"], "1")
-      assert.deepStrictEqual(log.records, [])
-      const admitted = yield* Effect.forkChild(append(port, ndjson, "2\n"), { startImmediately: true })
-      yield* log.setFull(false)
+      assert.strictEqual(log.records.length, 3)
+      const admitted = yield* Effect.forkChild(append(port, ndjson, threeLines), { startImmediately: true })
+      yield* turn
+      yield* log.release
       assert.strictEqual((yield* advanceUntil(admitted, "100 millis")).status, 200)
     }))
 
   it.effect("refuses at once a call that is larger than the whole buffer", () =>
     Effect.gen(function*() {
-      const { log, port } = yield* startServer()
-      yield* log.setFull(true)
-      const answer = yield* append(port, "application/octet-stream", Buffer.alloc(1_000))
+      const { log, port } = yield* startServer({ log: smallBuffer })
+      const answer = yield* append(port, ndjson, threeLines + threeLines)
+      assert.deepStrictEqual(log.records, [])
       assert.deepStrictEqual([answer.status, json(answer).error.code], [413, "batch_too_large"])
     }))
 

@@ -1,4 +1,4 @@
-import { ManifestCorrupt, StoreUnavailable, WriterFenced } from "@effect-wal/core/WalError"
+import { ManifestCorrupt, StoreUnavailable } from "@effect-wal/core/WalError"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
@@ -53,12 +53,7 @@ describe("streams", () => {
       const path = `${base}/cursors/billing`
       const absent = yield* call(port, path)
       assert.deepStrictEqual([absent.status, json(absent).error.code], [404, "cursor_not_found"])
-      assert.deepStrictEqual(json(yield* send(port, "PUT", path, { seq: 2 })), {
-        name: "billing",
-        seq: 2,
-        persisted: 2,
-        lag: 1
-      })
+      assert.deepInclude(json(yield* send(port, "PUT", path, { seq: 2 })), { name: "billing", seq: 2, lag: 1 })
       assert.strictEqual(json(yield* send(port, "PUT", path, { seq: 1 })).seq, 2)
       const beyond = yield* send(port, "PUT", path, { seq: 4 })
       assert.deepStrictEqual([beyond.status, json(beyond).error.code], [409, "commit_beyond_durable"])
@@ -138,7 +133,8 @@ describe("streams that are not open", () => {
       yield* log.hold
       const waiting = yield* Effect.forkChild(append(port, ndjson, "1\n"), { startImmediately: true })
       yield* until(() => log.records.length === 1)
-      yield* log.end(new WriterFenced({ streamId: "orders", epoch: 1, byEpoch: 2, byHost: "pod-2" }))
+      yield* log.takeOver
+      yield* log.release
       const pending = yield* Fiber.join(waiting)
       assert.deepStrictEqual([pending.status, json(pending).error.data], [409, "unknown"])
       const answer = yield* append(port, ndjson, "2\n")

@@ -126,6 +126,19 @@ describe("limits of a request", () => {
       yield* untilServed(port)
     }))
 
+  it.effect("takes no more connections than it may, and takes them again", () =>
+    Effect.gen(function*() {
+      const { port } = yield* startServer({ limits: { maxConnections: 1 } })
+      const first = yield* connect(port)
+      first.write("GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n")
+      yield* first.until("ok\n")
+      const second = yield* connect(port)
+      assert.strictEqual(yield* second.closed, "")
+      first.socket.destroy()
+      const third = yield* untilConnected(port)
+      assert.include(third, "200 OK")
+    }))
+
   it.effect("answers what is not HTTP with 400, as JSON", () =>
     Effect.gen(function*() {
       const { port } = yield* startServer()
@@ -141,6 +154,13 @@ const untilRefused = (port: number): Effect.Effect<{ readonly error: { readonly 
     append(port, "application/octet-stream", Buffer.alloc(300)),
     (answer) => answer.status === 503 ? Effect.succeed(json(answer)) : untilRefused(port)
   )
+
+/** Connects again until the server has noticed that the other connection is gone. */
+const untilConnected = (port: number): Effect.Effect<string> =>
+  Effect.flatMap(connect(port), (raw) => {
+    raw.write("GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
+    return Effect.flatMap(raw.closed, (text) => text === "" ? untilConnected(port) : Effect.succeed(text))
+  })
 
 const untilServed = (port: number): Effect.Effect<void> =>
   Effect.flatMap(

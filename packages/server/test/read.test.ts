@@ -1,4 +1,3 @@
-import { WriterFenced } from "@effect-wal/core/WalError"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
@@ -65,8 +64,15 @@ describe("read", () => {
 
   it.effect("answers 410 for what was trimmed", () =>
     Effect.gen(function*() {
-      const { port } = yield* startServer()
-      yield* append(port, ndjson, "1\n2\n3\n")
+      const { port } = yield* startServer({ log: { retention: { policy: "keep" } } })
+      yield* append(port, ndjson, "1\n2\n")
+      yield* append(port, ndjson, "3\n")
+      const committed = yield* call(port, "/v1/streams/orders/cursors/default", {
+        method: "PUT",
+        headers: { "content-type": "application/json" },
+        body: "{\"seq\":3}"
+      })
+      assert.strictEqual(committed.status, 200)
       const trimmed = yield* call(port, "/v1/streams/orders/trim", {
         method: "POST",
         headers: { "content-type": "application/json" },
@@ -169,7 +175,8 @@ describe("live tail", () => {
     Effect.gen(function*() {
       const first = yield* startServer()
       const cut = yield* subscribe(first.port, "")
-      yield* first.log.end(new WriterFenced({ streamId: "orders", epoch: 1, byHost: "pod-2", byEpoch: 2 }))
+      yield* first.log.takeOver
+      assert.strictEqual((yield* append(first.port, ndjson, "1\n")).status, 409)
       assert.include(yield* cut.until("event: error"), "\"code\":\"fenced\"")
       const second = yield* startServer()
       const drained = yield* subscribe(second.port, "")

@@ -1,37 +1,54 @@
-import { WalFailed } from "@effect-wal/core/WalError"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Metric } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { TestClock } from "effect/testing"
 import { append, call, json } from "./support/Client.ts"
 import { parseExposition } from "./support/Exposition.ts"
+import { smallBuffer, threeLines } from "./support/TestLog.ts"
 import { startServer } from "./support/TestServer.ts"
-import { until } from "./support/Wait.ts"
+import { advanceUntil, until } from "./support/Wait.ts"
 
 const get = call
 
 describe("healthz and readyz", () => {
   it.effect("tell a full buffer and a store that has been failing for longer than store_grace", () =>
     Effect.gen(function*() {
-      const { log, port } = yield* startServer({ storeGrace: Duration.seconds(30) })
+      const { log, port } = yield* startServer({
+        storeGrace: Duration.seconds(30),
+        limits: { ackTimeout: Duration.hours(1) },
+        log: smallBuffer
+      })
       assert.deepStrictEqual(json(yield* get(port, "/readyz")), { ready: true, reasons: [] })
-      yield* log.patch({ buffered: { bytes: 10, limitBytes: 10, queuedSegments: 1 } })
+      yield* log.hold
+      yield* append(port, "application/x-ndjson", threeLines, "?ack=accepted")
       const full = yield* get(port, "/readyz")
       assert.deepStrictEqual([full.status, json(full).reasons[0].code], [503, "buffer_full"])
-      yield* log.patch({ storeFailingSinceMillis: 0, lastStoreError: "503 SlowDown" })
+      yield* log.release
+      assert.strictEqual((yield* append(port, "application/x-ndjson", "1")).status, 200)
+      const mend = log.faults.rule(({ operation }) =>
+        operation === "create" ? { _tag: "Fail", reason: "Unavailable" } : undefined
+      )
+      const failed = log.faults.requests.length
+      const waiting = yield* Effect.forkChild(append(port, "application/x-ndjson", "2"))
+      yield* until(() => log.faults.requests.length > failed)
       yield* TestClock.adjust("29 seconds")
       assert.strictEqual((yield* get(port, "/readyz")).status, 200)
       yield* TestClock.adjust("1 second")
       const failing = yield* get(port, "/readyz")
-      assert.deepStrictEqual([failing.status, json(failing).reasons[0].message], [503, "503 SlowDown"])
+      assert.deepStrictEqual([failing.status, json(failing).reasons[0].code], [503, "store_unavailable"])
       assert.strictEqual((yield* get(port, "/healthz")).status, 200)
+      mend()
+      assert.strictEqual((yield* advanceUntil(waiting, "1 second")).status, 200)
+      assert.strictEqual((yield* get(port, "/readyz")).status, 200)
     }))
 
   it.effect("a dead log is 503 on both, and the process is told", () =>
     Effect.gen(function*() {
       const { log, port, streams } = yield* startServer({ streams: ["orders", "payments"] })
       const died = yield* Effect.forkChild(streams.died, { startImmediately: true })
-      yield* log.end(new WalFailed({ streamId: "orders", cause: "boom" }))
+      yield* log.kill
+      const answer = yield* append(port, "application/x-ndjson", "1")
+      assert.deepStrictEqual([answer.status, json(answer).error.code], [500, "log_failed"])
       yield* until(() => died.pollUnsafe() !== undefined)
       assert.strictEqual((yield* Fiber.join(died)).streamId, "orders")
       const health = yield* get(port, "/healthz")
@@ -134,21 +151,26 @@ describe("metrics", () => {
       })
       const families = yield* check
       const requests = families.get("wal_http_requests_total")
+      const labels = (requests?.samples ?? []).map((sample) => sample.labels)
       assert.strictEqual(requests?.type, "counter")
-      assert.deepInclude(requests?.samples.map(({ labels }) => labels), {
+      assert.deepInclude(labels, {
         method: "POST",
         route: "/v1/streams/{stream}/records",
         status: "200"
       })
       // A path that is not a route must not become a label.
-      assert.deepInclude(requests?.samples.map(({ labels }) => labels), {
+      assert.deepInclude(labels, {
         method: "GET",
         route: "other",
         status: "404"
       })
-      yield* log.patch({ storeFailingSinceMillis: 0 })
+      assert.strictEqual(families.get("wal_records_durable_total")?.samples[0]?.value, 1)
+      const mend = log.faults.rule(() => ({ _tag: "Fail", reason: "Unavailable" }))
+      yield* append(port, "application/x-ndjson", "2", "?ack=accepted")
       yield* check
-      yield* log.end(new WalFailed({ streamId: "orders", cause: "boom" }))
+      mend()
+      yield* log.kill
+      assert.strictEqual((yield* append(port, "application/x-ndjson", "3")).status, 500)
       yield* check
     }))
 })

@@ -46,8 +46,10 @@ export const inspect = (
     maybeMarkers: ordered
       .filter((one) => one.slot >= lowest && one.slot < search.missing && one.sizeBytes <= search.maxMarkerBytes)
       .map((one) => one.slot),
+    // Barriers and slots that were in flight are fewer than two windows: anything beyond them is among the first that many.
     above: ordered
-      .filter((one) => one.slot > search.missing && one.slot <= search.missing + search.window)
+      .filter((one) => one.slot > search.missing)
+      .slice(0, 2 * search.window)
       .map((one) => one.slot)
   }
 }

@@ -2,7 +2,7 @@
  * Recorded ends that no longer fit the manifest: immutable objects, chained from the newest to the oldest.
  */
 import { Effect, Result, Schema } from "effect"
-import { Boundary, Count } from "../format/Boundary.ts"
+import { Boundary, compareBoundaries, Count } from "../format/Boundary.ts"
 import { decodeText, encodeText } from "../format/Bytes.ts"
 import type { Manifest } from "../format/ManifestCodec.ts"
 import { ObjectStore } from "../store/ObjectStore.ts"
@@ -20,6 +20,10 @@ const Archive = Schema.fromJsonString(Schema.Struct({
 }))
 
 const decodeArchive = Schema.decodeUnknownResult(Archive)
+
+/** The ends that lie after the point, ascending. */
+export const endsAbove = (ends: ReadonlyArray<Boundary>, trim: Boundary): ReadonlyArray<Boundary> =>
+  ends.filter((end) => compareBoundaries(end, trim) > 0).sort(compareBoundaries)
 
 /** At most so many archives are followed: 1.2 million epochs. */
 const maxArchives = 10_000
@@ -48,22 +52,27 @@ export const archiveEnds = Effect.fnUntraced(function*(
   }
 })
 
-/** All recorded ends above the trim point, ascending. */
+/**
+ * All recorded ends above the trim point, ascending. Fails `ManifestCorrupt` for an archive that is gone or does not
+ * decode, and with the store's errors.
+ */
 export const allEnds = Effect.fnUntraced(function*(context: LookContext, manifest: Manifest) {
   const store = yield* ObjectStore
   const ends: Array<Boundary> = [...manifest.ends]
   let pointer = manifest.ends_archive
   for (let count = 0; pointer !== null && pointer.through >= manifest.trim.epoch && count < maxArchives; count++) {
     const key: string = pointer.key
-    const object = yield* retryWhilePassing(store.get(key), context).pipe(Effect.mapError(toStoreError))
+    const object = yield* retryWhilePassing(store.get(key), context).pipe(
+      Effect.mapError((error) =>
+        error.reason === "NotFound"
+          ? new ManifestCorrupt({ key, reason: "the manifest names it and it is not there" })
+          : toStoreError(error)
+      )
+    )
     const archive = decodeArchive(decodeText(object.body))
     if (Result.isFailure(archive)) return yield* new ManifestCorrupt({ key, reason: archive.failure.message })
     ends.push(...archive.success.ends)
     pointer = archive.success.previous
   }
-  return ends
-    .filter((end) =>
-      end.epoch > manifest.trim.epoch || end.epoch === manifest.trim.epoch && end.slot > manifest.trim.slot
-    )
-    .sort((left, right) => left.epoch - right.epoch)
+  return endsAbove(ends, manifest.trim)
 })

@@ -5,7 +5,7 @@
  * the trim point or a cursor · no segment is sent before step 4 is confirmed · another epoch or nonce read back in step 4
  * is a newer writer, never something to merge with.
  */
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import type { Boundary } from "../format/Boundary.ts"
 import { chainSeed } from "../format/ChainHash.ts"
 import type { CursorSet } from "../format/CursorSet.ts"
@@ -14,6 +14,7 @@ import { manifestKey, parseSlotKey, segmentsPrefix, slotKey } from "../format/Ob
 import { encodeEndMarker } from "../format/SegmentCodec.ts"
 import { activate, claim, endsToArchive, newManifest, recordedTail } from "../manifest/Manifest.ts"
 import {
+  fencedBy,
   type HeldManifest,
   type ManifestAccess,
   readManifest,
@@ -27,7 +28,7 @@ import { retryWhilePassing, toStoreError } from "../store/StoreRetry.ts"
 import { EndMarkerLost, ManifestMissing } from "../WalError.ts"
 import { type EndedEpoch, endLiveEpoch, type Opener } from "./EndLiveEpoch.ts"
 import { isMarkerOf } from "./EndOfEpoch.ts"
-import { allEnds, archiveEnds } from "./EndsArchive.ts"
+import { allEnds, archiveEnds, endsAbove } from "./EndsArchive.ts"
 import { lookAt, type LookContext } from "./SlotLook.ts"
 
 export interface TakeoverRequest extends LookContext {
@@ -64,18 +65,31 @@ const accessOf = (request: TakeoverRequest): ManifestAccess => ({
   readAttempts: request.attempts
 })
 
+/** The key of any segment or end marker, behind however many foreign objects. */
+const firstSegment = Effect.fnUntraced(function*(request: TakeoverRequest) {
+  const store = yield* ObjectStore
+  let page: string | undefined
+  do {
+    const listed = yield* retryWhilePassing(
+      store.list({ prefix: segmentsPrefix(request.prefix), ...(page === undefined ? {} : { page }) }),
+      request
+    ).pipe(Effect.mapError(toStoreError))
+    const isOurs = (object: ListedObject) => parseSlotKey(request.prefix, object.key) !== undefined
+    for (const object of listed.objects) if (!isOurs(object)) request.onForeign?.(object.key)
+    const found = listed.objects.find(isOurs)
+    if (found !== undefined) return found.key
+    page = listed.next
+  } while (page !== undefined)
+  return undefined
+})
+
 /** Creates the manifest of a new log, or reads the one that somebody else created meanwhile. */
 const createManifest = Effect.fnUntraced(function*(request: TakeoverRequest, nonce: string) {
   const store = yield* ObjectStore
   const freshNonce = yield* NonceSource
   const access = accessOf(request)
-  const listed = yield* retryWhilePassing(store.list({ prefix: segmentsPrefix(request.prefix) }), request).pipe(
-    Effect.mapError(toStoreError)
-  )
-  const isOurs = (object: ListedObject) => parseSlotKey(request.prefix, object.key) !== undefined
-  for (const object of listed.objects) if (!isOurs(object)) request.onForeign?.(object.key)
-  const segment = listed.objects.find(isOurs)
-  if (segment !== undefined) return yield* new ManifestMissing({ key: access.key, found: segment.key })
+  const found = yield* firstSegment(request)
+  if (found !== undefined) return yield* new ManifestMissing({ key: access.key, found })
   const logId = yield* freshNonce
   const chain = chainSeed(logId, request.digest)
   const manifest = newManifest({ logId, chain }, { nonce, host: request.host }, yield* freshNonce)
@@ -115,15 +129,16 @@ const checkMarker = Effect.fnUntraced(
     const store = yield* ObjectStore
     const place = { logId: manifest.log_id, epoch: end.epoch, slot: end.slot }
     const key = slotKey(request.prefix, end.epoch, end.slot)
-    const header = yield* lookAt(request, end.epoch, end.slot)
-    if (header === undefined) {
-      yield* Effect.logWarning(`end marker ${key} was missing and is put back`)
-      const marker = encodeEndMarker({ ...place, nonce: opener.nonce, owner: opener }, request.digest)
-      yield* retryWhilePassing(store.create(key, marker), request).pipe(
-        Effect.catchIf((error) => error.reason === "AlreadyExists", () => Effect.void),
-        Effect.mapError(toStoreError)
-      )
-    } else if (!isMarkerOf(header, place)) return yield* new EndMarkerLost({ key })
+    const marker = encodeEndMarker({ ...place, nonce: opener.nonce, owner: opener }, request.digest)
+    for (;;) {
+      const header = yield* lookAt(request, end.epoch, end.slot)
+      if (header !== undefined) return isMarkerOf(header, place) ? undefined : yield* new EndMarkerLost({ key })
+      yield* Effect.logWarning(`end marker ${key} is missing and is put back`)
+      const answer = yield* Effect.result(retryWhilePassing(store.create(key, marker), request))
+      if (Result.isSuccess(answer)) return
+      // Taken: by this marker, another opener's, or a late segment. Look.
+      if (answer.failure.reason !== "AlreadyExists") return yield* toStoreError(answer.failure)
+    }
   }
 )
 
@@ -133,6 +148,13 @@ const checkMarkers = (request: TakeoverRequest, manifest: Manifest, opener: Open
     discard: true
   })
 
+/** A newer opener may have deleted what this one misses: then it is fenced, and nothing is damaged. */
+const refuseOvertaken = Effect.fnUntraced(function*(request: TakeoverRequest, claimed: Manifest) {
+  const { manifest } = yield* rereadManifest(accessOf(request))
+  if (manifest.epoch === claimed.epoch && manifest.nonce === claimed.nonce) return
+  return yield* fencedBy(request.streamId, claimed, manifest)
+})
+
 /** Takes the log over. Interrupting it leaves a log that opens again. */
 export const takeOver = Effect.fnUntraced(function*(request: TakeoverRequest) {
   const freshNonce = yield* NonceSource
@@ -140,11 +162,15 @@ export const takeOver = Effect.fnUntraced(function*(request: TakeoverRequest) {
   const claimed = yield* fenceManifest(request, nonce)
   const manifest = claimed.manifest
   const opener: Opener = { nonce, epoch: manifest.epoch, host: request.host }
+  // Before anything is ended: an archive that cannot be read leaves everything as it is.
+  const known = yield* allEnds(request, manifest)
   const noLiveEpoch: EndedEpoch | undefined = undefined
   const [ended] = yield* Effect.all([
     manifest.live === 0 ? Effect.succeed(noLiveEpoch) : endLiveEpoch(request, manifest, opener),
     checkMarkers(request, manifest, opener)
-  ], { concurrency: "unbounded" })
+  ], { concurrency: "unbounded" }).pipe(
+    Effect.tapErrorTag(["SegmentMissing", "SegmentCorrupt", "EndMarkerLost"], () => refuseOvertaken(request, manifest))
+  )
   const moved = endsToArchive(manifest)
   const archived = moved.length === 0
     ? undefined
@@ -166,7 +192,7 @@ export const takeOver = Effect.fnUntraced(function*(request: TakeoverRequest) {
     epoch: held.manifest.epoch,
     nonce,
     link: ended === undefined ? recordedTail(manifest) : ended.end,
-    ends: yield* allEnds(request, held.manifest),
+    ends: endsAbove(ended === undefined || ended.end.slot === 0 ? known : [...known, ended.end], held.manifest.trim),
     cursors: held.manifest.cursors,
     ...(ended === undefined ? {} : { ended: ended.end })
   } satisfies OpenedEpoch

@@ -16,9 +16,6 @@ export const manifestVersion = 1
 /** At most so many ends stand in the manifest itself; older ones move to an archive object. */
 export const maxEnds = 256
 
-/** At most so many index entries. */
-export const maxIndexEntries = 1_024
-
 const Fields = Schema.Struct({
   format: Schema.Literal("effect-wal manifest"),
   version: Schema.Int,

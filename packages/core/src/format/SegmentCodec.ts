@@ -112,6 +112,7 @@ export const readSegment = Effect.fnUntraced(function*(key: string, object: Uint
   }
   if (header.codec === "none") {
     if (stored.length !== header.rawBytes) return yield* corrupt(76, "a body that is not packed has two lengths")
+    if (header.rawCrc !== header.storedCrc) return yield* corrupt(84, "a body that is not packed has two checksums")
     return { header, body: stored } satisfies ReadSegment
   }
   const body = yield* context.compression.decompress(stored, header.codec, header.rawBytes).pipe(

@@ -145,6 +145,7 @@ const checkEnvelope = (bytes: Uint8Array, digest: DigestService): number | Heade
   if (bytes.length < fixedHeaderBytes) return corrupt(bytes.length, "the header is cut")
   const view = viewOf(bytes)
   const version = view.getUint16(8, true)
+  if (version === 0) return corrupt(8, "format version 0 does not exist")
   if (version > formatVersion) return { _tag: "TooNew", found: `format version ${version}` }
   const total = view.getUint32(12, true)
   if (total < fixedHeaderBytes + 4 || total > maxHeaderBytes) {

@@ -38,21 +38,25 @@ export const closeLog = Effect.fnUntraced(function*(engine: LogEngine) {
     yield* logReport(report)
     return report
   }
-  const startedAt = yield* monotonicNow
   const total = Duration.toMillis(engine.options.parallelPut.shutdownTimeout)
+  const endsAt = (yield* monotonicNow) + total
+  const within = <A>(effect: Effect.Effect<A>, reserveMillis = 0) =>
+    Effect.flatMap(
+      monotonicNow,
+      (now) => Effect.timeoutOption(effect, Duration.millis(Math.max(0, endsAt - reserveMillis - now)))
+    )
   const last = segmenter.flush("close")
   segmenter.poke()
   pool.hurryUp()
   // Why a log ended while it drained is in its fate and in the report.
   const drained = last === undefined ? Effect.void : Effect.exit(Deferred.await(last.durable))
-  yield* Effect.timeoutOption(drained, Duration.millis(total - Math.min(manifestMillis, total * manifestShare)))
-  const left = Math.max(0, startedAt + total - (yield* monotonicNow))
-  const written = yield* engine.coordinator.commit.pipe(
-    Effect.as(true),
-    Effect.catch(() => Effect.succeed(false)),
-    Effect.timeoutOption(Duration.millis(left))
-  )
-  const report = reportOf(engine, Option.getOrElse(written, () => false))
+  const written = engine.coordinator.commit.pipe(Effect.as(true), Effect.catch(() => Effect.succeed(false)))
+  yield* within(drained, Math.min(manifestMillis, total * manifestShare))
+  let manifest = yield* within(written)
+  // What is still on its way gets the rest of the time: opening finds it without the manifest.
+  yield* within(drained)
+  if (engine.cursors.dirtySinceMillis !== undefined) manifest = yield* within(written)
+  const report = reportOf(engine, Option.getOrElse(manifest, () => false))
   fate.end(new WalClosed({ streamId: engine.options.streamId }))
   yield* logReport(report)
   return report

@@ -3,7 +3,7 @@
  *
  * Owns: the wiring, and the fibers. What each part does stands in its own file.
  */
-import { Cause, Clock, Deferred, Effect, Exit } from "effect"
+import { Cause, Clock, Deferred, Effect, Exit, Tracer } from "effect"
 import { BufferBudget, type BufferBudgetState } from "../BufferBudget.ts"
 import { Cursors } from "../cursor/Cursors.ts"
 import { compareRevisions } from "../format/CursorSet.ts"
@@ -41,6 +41,8 @@ export type Opened = Effect.Success<ReturnType<typeof openLog>>
 interface Ambient {
   readonly clock: Clock.Clock
   readonly budget: BufferBudgetState
+  /** Somebody collects spans: those of the hot path are made for nobody else. */
+  readonly traced: boolean
 }
 
 export class LogEngine {
@@ -48,6 +50,7 @@ export class LogEngine {
   readonly logId: string
   readonly epoch: number
   readonly clock: Clock.Clock
+  readonly traced: boolean
   readonly fate = new LogFate()
   readonly queue: SegmentQueue
   readonly ledger: SlotLedger
@@ -74,6 +77,7 @@ export class LogEngine {
     this.options = options
     this.open = open
     this.clock = ambient.clock
+    this.traced = ambient.traced
     this.logId = manifest.log_id
     this.epoch = opened.epoch
     this.queue = new SegmentQueue(queuedPerWorker * options.parallelPut.workers)
@@ -100,7 +104,10 @@ export class LogEngine {
       queue: this.queue,
       budget: ambient.budget,
       clock: ambient.clock,
-      workerFree: () => this.pool.hasFreeWorker
+      workerFree: () => this.pool.hasFreeWorker,
+      onAccepted: (count) => {
+        stats.recordsAppended += count
+      }
     })
     const tail = new TailBuffer(options.tailBufferBytes)
     this.watermark = new DurableWatermark({
@@ -122,7 +129,7 @@ export class LogEngine {
     return this.open.stats
   }
 
-  /** Starts the fibers; each that dies ends the log. */
+  /** Starts the fibers; each that ends, ends the log, and the end of the log ends all. */
   get run() {
     const lanes = Array.from({ length: lanesOf(this.options) }, () => this.supervised("worker", this.pool.run))
     return Effect.all([
@@ -130,7 +137,12 @@ export class LogEngine {
       ...lanes,
       this.supervised("manifest coordinator", this.coordinator.run),
       this.supervised("garbage collector", this.collector.run)
-    ], { discard: true })
+    ]).pipe(Effect.map((fibers) => {
+      // From then on nothing is sent any more, and what is under way is given up.
+      this.fate.onEnd(() => {
+        for (const fiber of fibers) fiber.interruptUnsafe()
+      })
+    }))
   }
 
   private makePool(): PutWorkerPool {
@@ -202,6 +214,7 @@ export class LogEngine {
       epochs: () => this.epochMap.spans,
       index: this.index,
       tail,
+      ended: () => this.fate.ended,
       beyond: (seq) => this.watermark.beyond(seq),
       refresh: Effect.void
     }
@@ -254,12 +267,12 @@ export class LogEngine {
     return fiber.pipe(
       Effect.provideService(ObjectStore, this.open.store),
       Effect.onExit((exit) => {
-        if (!Exit.isFailure(exit) || Exit.hasInterrupts(exit)) return Effect.void
-        const died = Cause.squash(exit.cause)
-        this.fate.end(
+        const died = Exit.isFailure(exit) ? Cause.squash(exit.cause) : "ended"
+        const ended = this.fate.end(
           new WalFailed({ streamId, cause: `${name}: ${died instanceof Error ? died.message : String(died)}` })
         )
-        return Effect.logError(`log ${streamId} stopped: ${name} died`, exit.cause)
+        // Interrupted because the log is over already: that has been told.
+        return ended ? Effect.logError(`log ${streamId} stopped: ${name} died`, died) : Effect.void
       }),
       Effect.forkScoped({ startImmediately: true })
     )
@@ -268,7 +281,12 @@ export class LogEngine {
 
 /** Builds the parts of an opened log and starts their fibers; they end with the scope. */
 export const makeEngine = Effect.fnUntraced(function*(options: WalOptions, open: Opened) {
-  const engine = new LogEngine(options, open, { clock: yield* Clock.Clock, budget: yield* BufferBudget })
+  const context = yield* Effect.context()
+  const engine = new LogEngine(options, open, {
+    clock: yield* Clock.Clock,
+    budget: yield* BufferBudget,
+    traced: context.mapUnsafe.has(Tracer.Tracer.key)
+  })
   yield* engine.run
   return engine
 })

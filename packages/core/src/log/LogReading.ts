@@ -79,7 +79,9 @@ const observe = (parts: ReplayParts, options: ReplayOptions, fromSeq: number) =>
     const onCaughtUp = Effect.flatMap(monotonicNow, (now) => {
       const millis = now - startedAt
       parts.metrics.recovery(millis / 1_000)
-      return Effect.logInfo(`Recovery: replayed ${done.records} entries from ${done.segments} segments in ${millis}ms`)
+      return Effect.logInfo(
+        `Recovery: replayed ${done.records} entries from ${done.segments} segments in ${Math.round(millis)}ms`
+      )
     })
     return { onSegment, onCaughtUp }
   })

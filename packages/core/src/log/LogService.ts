@@ -6,24 +6,36 @@ import type { WalMetricsHandle } from "../observe/WalMetrics.ts"
 import { type CursorError, InvalidCursor, type WalEnd } from "../WalError.ts"
 import type { AppendRecord, LostRange, WalRecord } from "../WalRecord.ts"
 import type { Appended, CloseReport, ReadOptions, ReplayOptions, WalService } from "../WalService.ts"
+import type { Ticket } from "../write/Segment.ts"
 import type { Admitted } from "../write/Segmenter.ts"
 import type { LogEngine } from "./LogEngine.ts"
 import { readFrom, replayFrom } from "./LogReading.ts"
 import { statusOf } from "./LogStatus.ts"
+
+/** Waits for the segment of a ticket; one that was sealed while the log was ending is known to nobody any more. */
+const awaitTicket = (engine: LogEngine, ticket: Ticket): Effect.Effect<void, WalEnd> =>
+  Effect.suspend(() => {
+    const ended = engine.fate.ended
+    return ended === undefined || Deferred.isDoneUnsafe(ticket.durable)
+      ? Deferred.await(ticket.durable)
+      : Effect.fail(ended)
+  })
 
 const durableOf = (engine: LogEngine, admitted: Admitted): Effect.Effect<void, WalEnd> => {
   const ticket = admitted.ticket
   if (ticket === undefined) return Effect.void
   return Effect.suspend(() => {
     engine.segmenter.demand(ticket)
-    return Deferred.await(ticket.durable)
+    return awaitTicket(engine, ticket)
   })
 }
 
-const answerOf = (engine: LogEngine) => (admitted: Admitted): Appended => {
-  engine.stats.recordsAppended += admitted.last - admitted.first + 1
-  return { first: admitted.first, last: admitted.last, epoch: engine.epoch, durable: durableOf(engine, admitted) }
-}
+const answerOf = (engine: LogEngine) => (admitted: Admitted): Appended => ({
+  first: admitted.first,
+  last: admitted.last,
+  epoch: engine.epoch,
+  durable: durableOf(engine, admitted)
+})
 
 const makeSink = (engine: LogEngine, append: WalService["append"]): WalService["sink"] =>
   Sink.unwrap(Effect.sync(() => {
@@ -108,16 +120,19 @@ export const makeService = (
   close: Effect.Effect<CloseReport>
 ): WalService => {
   const answer = answerOf(engine)
-  const append: WalService["append"] = (records) => Effect.map(engine.segmenter.append(records), answer)
+  const traced = <A, E>(effect: Effect.Effect<A, E>, records: ReadonlyArray<AppendRecord>): Effect.Effect<A, E> =>
+    engine.traced ? Effect.withSpan(effect, "wal.append", { attributes: { records: records.length } }) : effect
+  const append: WalService["append"] = (records) =>
+    traced(Effect.map(engine.segmenter.append(records), answer), records)
   const flush = Effect.gen(function*() {
     yield* engine.fate.check
     const ticket = engine.segmenter.flush("flush")
-    if (ticket !== undefined) yield* Deferred.await(ticket.durable)
+    if (ticket !== undefined) yield* awaitTicket(engine, ticket)
     return engine.ledger.durable.seq
   }).pipe(Effect.withSpan("wal.flush"))
   return {
     append,
-    appendNow: (records) => Effect.map(engine.segmenter.appendNow(records), answer),
+    appendNow: (records) => traced(Effect.map(engine.segmenter.appendNow(records), answer), records),
     sink: makeSink(engine, append),
     flush,
     ...makeCursorMethods(engine),

@@ -100,5 +100,13 @@ export const openLog = Effect.fnUntraced(function*(options: WalOptions) {
     Effect.withSpan("wal.open", { attributes: { stream: options.streamId } })
   )
   if (opened.epoch > 1) stats.takeovers++
-  return { opened, prefix, store, digest, compression, stats, openMillis: (yield* monotonicNow) - startedAt }
+  return {
+    opened,
+    prefix,
+    store,
+    digest,
+    compression,
+    stats,
+    openMillis: Math.round((yield* monotonicNow) - startedAt)
+  }
 })

@@ -12,7 +12,9 @@ export const makePutLog = () => {
   let suppressed = 0
   return {
     complete: (stored: StoredSegment) =>
-      Effect.logInfo(`Segment PUT complete: ${stored.stamped.key}, ${stored.objectBytes} bytes in ${stored.millis}ms`),
+      Effect.logInfo(
+        `Segment PUT complete: ${stored.stamped.key}, ${stored.objectBytes} bytes in ${Math.round(stored.millis)}ms`
+      ),
     failed: (key: string, error: ObjectStoreError) =>
       Effect.flatMap(monotonicNow, (now) => {
         if (now < nextWarningAt) {

@@ -64,18 +64,20 @@ export const liveStart = (manifest: Manifest): Boundary => {
 
 /**
  * Drops what lies below the trim point, and moves a trim point that stands at the end of an epoch to the start of the
- * next one, so that it always is in an epoch that has segments or will have.
+ * next one, so that it always is in an epoch that has segments or will have. Not while its epoch may be one whose end is
+ * in the archive: from here nobody knows what lies between it and the next end.
  */
 export const settle = (manifest: Manifest): Manifest => {
   let trim = manifest.trim
   let ends = manifest.ends
+  const archive = manifest.ends_archive
   if (manifest.live !== 0) {
     ends = ends.filter((end) => end.epoch > trim.epoch || end.epoch === trim.epoch && end.slot > trim.slot)
-    const open = ends.some((end) => end.epoch === trim.epoch) || trim.epoch >= manifest.live
+    const archived = archive !== null && trim.epoch <= archive.through
+    const open = archived || ends.some((end) => end.epoch === trim.epoch) || trim.epoch >= manifest.live
     if (!open) trim = { ...trim, epoch: ends[0]?.epoch ?? manifest.live, slot: 0 }
   }
   const index = manifest.index.filter((entry) => compareBoundaries(entry, trim) > 0)
-  const archive = manifest.ends_archive
   return {
     ...manifest,
     trim,

@@ -23,7 +23,7 @@ import { decideCommit, type ManifestPolicySettings } from "./ManifestPolicy.ts"
 import { type HeldManifest, type ManifestAccess, type SwapError, swapManifest } from "./ManifestStore.ts"
 
 /** Tries of one batch before `ManifestContention`. */
-export const swapAttempts = 8
+const swapAttempts = 8
 
 export interface CoordinatorSettings extends ManifestPolicySettings {
   readonly access: ManifestAccess
@@ -95,7 +95,8 @@ export class ManifestCoordinator {
       const waiter = Deferred.makeUnsafe<void, WalEnd>()
       this.waiters.push(waiter)
       this.events.wake()
-      return Deferred.await(waiter)
+      // A batch that is under way when the log ends takes its waiters with it.
+      return Effect.raceFirst(Deferred.await(waiter), this.parts.fate.awaitEnd)
     })
   }
 

@@ -73,6 +73,10 @@ export interface SwapGaveUp {
 
 export type SwapError = WriterFenced | ManifestVanished | ManifestCorrupt | ManifestTooNew | StoreError
 
+/** What a writer is told whose manifest belongs to somebody else now. */
+export const fencedBy = (streamId: string, owner: { readonly epoch: number }, found: Manifest): WriterFenced =>
+  new WriterFenced({ streamId, epoch: owner.epoch, byEpoch: found.epoch, byHost: found.host })
+
 /** Replaces the manifest. Answers what is in the store now, by its own word or read back. */
 export const swapManifest = Effect.fnUntraced(
   function*(access: ManifestAccess, start: HeldManifest, request: SwapRequest) {
@@ -86,20 +90,19 @@ export const swapManifest = Effect.fnUntraced(
       if (Result.isSuccess(answer)) return { manifest, tag: answer.success } satisfies HeldManifest
       const error = answer.failure
       yield* request.onConflict(error, attempt)
+      // The pause comes before reading, never between reading and trying: a busy writer replaces the manifest faster than
+      // that, and each try would be lost before it is made.
+      if (attempt > 0 || error.retryAfterMillis !== undefined) {
+        yield* pauseBeforeRetry(access.backoff, Math.max(0, attempt - 1), error.retryAfterMillis)
+      }
       const found = yield* rereadManifest(access)
       if (found.manifest.commit_id === commitId) return found
       const owner = request.owner
       if (owner !== undefined && (found.manifest.epoch !== owner.epoch || found.manifest.nonce !== owner.nonce)) {
-        return yield* new WriterFenced({
-          streamId: access.streamId,
-          epoch: owner.epoch,
-          byEpoch: found.manifest.epoch,
-          byHost: found.manifest.host
-        })
+        return yield* fencedBy(access.streamId, owner, found.manifest)
       }
       held = found
       if (attempt + 1 >= request.attempts) return { _tag: "GaveUp", held, last: error } satisfies SwapGaveUp
-      yield* pauseBeforeRetry(access.backoff, attempt, error.retryAfterMillis)
     }
   }
 )

@@ -92,6 +92,7 @@ export const locateSeq = (view: LogView, seq: number): Effect.Effect<Boundary> =
   const durable = view.durable()
   if (seq > durable.seq) return Effect.succeed(durable)
   const from = startOf(view, view.index.before(seq))
+  if (from.seq + 1 === seq) return Effect.succeed(from)
   return locate(view, from, (header) => header.firstSeq <= seq)
 }
 

@@ -10,7 +10,7 @@ import type { Boundary } from "../format/Boundary.ts"
 import type { SparseIndex } from "../manifest/SparseIndex.ts"
 import type { ObjectStore } from "../store/ObjectStore.ts"
 import type { Backoff } from "../store/StoreRetry.ts"
-import type { ReadError } from "../WalError.ts"
+import type { ReadError, WalEnd } from "../WalError.ts"
 import type { TailBuffer } from "./TailBuffer.ts"
 
 /** Where the durable slots of an epoch end. */
@@ -39,6 +39,8 @@ export interface LogView {
   readonly index: SparseIndex
   /** Newest segments in memory; absent for a reader without a writer. */
   readonly tail?: TailBuffer
+  /** Why the log is over: what is deleted from then on is not known here. Absent for a reader without a writer. */
+  readonly ended?: () => WalEnd | undefined
   /** Waits until there is more than `seq`, or fails when there never will be. */
   readonly beyond: (seq: number) => Effect.Effect<void, ReadError>
   /** Looks again at what may have changed behind the view: done before a segment is called missing. */
@@ -52,7 +54,7 @@ export interface Place {
 }
 
 /** The slot that follows `place` in the log, skipping to the next epoch at an end; `undefined` at the durable end. */
-export const normalize = (epochs: ReadonlyArray<EpochSpan>, place: Place): Place | undefined => {
+const normalize = (epochs: ReadonlyArray<EpochSpan>, place: Place): Place | undefined => {
   for (const span of epochs) {
     if (span.epoch < place.epoch) continue
     const slot = span.epoch === place.epoch ? place.slot : 0

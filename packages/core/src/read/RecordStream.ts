@@ -6,7 +6,7 @@
 import { Effect, Option, Stream } from "effect"
 import type { Boundary } from "../format/Boundary.ts"
 import { recordsOf } from "../format/SegmentCodec.ts"
-import { type ReadError, Trimmed } from "../WalError.ts"
+import { type DamageError, type ReadError, Trimmed } from "../WalError.ts"
 import type { LostRange, WalRecord } from "../WalRecord.ts"
 import { locateSeq } from "./Locate.ts"
 import type { LogView } from "./LogView.ts"
@@ -44,21 +44,39 @@ const recordsBatch = Effect.fnUntraced(function*(
   return { elements: records, nextSeq: segment.header.firstSeq + segment.header.count } satisfies Batch
 })
 
-const stepBatch = Effect.fnUntraced(function*(step: Step, request: StreamRequest, fromSeq: number) {
-  if (step._tag === "Segment") return yield* recordsBatch(step.key, step.segment, request, fromSeq)
-  if (request.onDamage === "fail") return yield* step.error
-  const from = Math.max(step.from, fromSeq)
-  if (step.to < from) return { elements: [], nextSeq: fromSeq } satisfies Batch
-  const lost: LostRange = { _tag: "LostRange", from, to: step.to, reason: step.error.message }
+/** What stands in the place of records that damage took away. */
+const lossBatch = Effect.fnUntraced(function*(
+  loss: { readonly from: number; readonly to: number; readonly error: DamageError },
+  request: StreamRequest,
+  fromSeq: number
+) {
+  const from = Math.max(loss.from, fromSeq)
+  // Damage before what is wanted, where the search started, harms nobody here.
+  if (loss.to < from) return { elements: [], nextSeq: fromSeq } satisfies Batch
+  if (request.onDamage === "fail") return yield* loss.error
+  const lost: LostRange = { _tag: "LostRange", from, to: loss.to, reason: loss.error.message }
   yield* request.onLost(lost)
-  return { elements: [lost], nextSeq: step.to + 1 } satisfies Batch
+  return { elements: [lost], nextSeq: loss.to + 1 } satisfies Batch
 })
+
+const stepBatch = (step: Step, request: StreamRequest, fromSeq: number): Effect.Effect<Batch, ReadError> => {
+  if (step._tag === "Lost") return lossBatch(step, request, fromSeq)
+  const { count, firstSeq } = step.segment.header
+  return recordsBatch(step.key, step.segment, request, fromSeq).pipe(
+    // Whole by its checksums, and yet no records: damage as any other.
+    Effect.catchTag(
+      "SegmentCorrupt",
+      (error) => lossBatch({ from: firstSeq, to: firstSeq + count - 1, error }, request, fromSeq)
+    )
+  )
+}
 
 /** One stretch from the store, up to the durable end as it was when it started. */
 const fromStore = (view: LogView, request: StreamRequest, fromSeq: number): Stream.Stream<Batch, ReadError> =>
   Stream.unwrap(Effect.map(
     locateSeq(view, fromSeq),
-    (start: Boundary) => readSteps(view, start).pipe(Stream.mapEffect((step) => stepBatch(step, request, fromSeq)))
+    (start: Boundary) =>
+      readSteps(view, start, fromSeq).pipe(Stream.mapEffect((step) => stepBatch(step, request, fromSeq)))
   ))
 
 /** One segment from memory, where it is there. */
@@ -85,6 +103,8 @@ export const streamRecords = (view: LogView, request: StreamRequest): Stream.Str
     let nextSeq = request.fromSeq
     let caughtUp = false
     const more = Effect.suspend((): Effect.Effect<boolean, ReadError> => {
+      const ended = view.ended?.()
+      if (ended !== undefined) return Effect.fail(ended)
       if (nextSeq <= view.durable().seq) return Effect.succeed(true)
       const told = caughtUp ? Effect.void : request.onCaughtUp
       caughtUp = true

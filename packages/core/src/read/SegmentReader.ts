@@ -5,6 +5,7 @@
  * at most `prefetch` segments are held, whatever the reader does.
  */
 import { Effect, Result, Stream } from "effect"
+import { isSegmentOf } from "../epoch/EndOfEpoch.ts"
 import { lookAt } from "../epoch/SlotLook.ts"
 import { type Boundary, compareBoundaries } from "../format/Boundary.ts"
 import { chainAfter } from "../format/ChainHash.ts"
@@ -13,7 +14,15 @@ import { type ReadSegment, readSegment } from "../format/SegmentCodec.ts"
 import { ObjectStore } from "../store/ObjectStore.ts"
 import type { ObjectStoreError } from "../store/ObjectStoreError.ts"
 import { pauseBeforeRetry, retryWhilePassing, toStoreError } from "../store/StoreRetry.ts"
-import { type DamageError, type ReadError, SegmentCorrupt, SegmentMissing, SequenceGap, Trimmed } from "../WalError.ts"
+import {
+  type DamageError,
+  type ReadError,
+  SegmentCorrupt,
+  SegmentMissing,
+  SequenceGap,
+  type StoreError,
+  Trimmed
+} from "../WalError.ts"
 import { type LogView, type Place, placesFrom } from "./LogView.ts"
 
 /** Tries of one GET while the store's answers may pass. */
@@ -31,6 +40,8 @@ type Fetched =
   | { readonly _tag: "Read"; readonly place: Place; readonly key: string; readonly segment: ReadSegment }
   | { readonly _tag: "Missing"; readonly place: Place; readonly key: string }
   | { readonly _tag: "Damaged"; readonly place: Place; readonly key: string; readonly error: DamageError }
+  /** Kept until its turn: what stands before it is delivered first. */
+  | { readonly _tag: "Refused"; readonly place: Place; readonly error: StoreError }
 
 const getSegment = (view: LogView, key: string) => {
   const tryFrom = (attempt: number): Effect.Effect<Uint8Array, ObjectStoreError> =>
@@ -48,31 +59,36 @@ const fetch = Effect.fnUntraced(function*(view: LogView, place: Place) {
   const key = slotKey(view.prefix, place.epoch, place.slot)
   const got = yield* Effect.result(getSegment(view, key))
   if (Result.isFailure(got)) {
-    if (got.failure.reason !== "NotFound") return yield* toStoreError(got.failure)
+    if (got.failure.reason !== "NotFound") {
+      return { _tag: "Refused", place, error: toStoreError(got.failure) } satisfies Fetched as Fetched
+    }
     return { _tag: "Missing", place, key } satisfies Fetched as Fetched
   }
   const read = yield* Effect.result(readSegment(key, got.success, view))
   if (Result.isFailure(read)) return { _tag: "Damaged", place, key, error: read.failure } satisfies Fetched as Fetched
   const { header } = read.success
-  const inPlace = header.kind === "segment" && header.logId === view.logId && header.epoch === place.epoch &&
-    header.slot === place.slot
-  if (!inPlace) {
+  if (!isSegmentOf(header, { logId: view.logId, ...place })) {
     const error = new SegmentCorrupt({ key, offset: 16, reason: "it is not the segment of this slot" })
     return { _tag: "Damaged", place, key, error } satisfies Fetched as Fetched
   }
   return { _tag: "Read", place, key, segment: read.success } satisfies Fetched as Fetched
 })
 
-/** The last number before the next segment that can be read: where a loss ends. */
+/** The last number before the next segment that can be read: where a loss ends. Fails when the store does not say. */
 const lossEnd = Effect.fnUntraced(function*(view: LogView, place: Place) {
   for (const next of placesFrom(view, { epoch: place.epoch, slot: place.slot + 1 })) {
-    const looked = yield* Effect.result(lookAt({ ...view, attempts }, next.epoch, next.slot))
-    if (Result.isSuccess(looked) && looked.success?.kind === "segment") return looked.success.firstSeq - 1
+    const header = yield* lookAt({ ...view, attempts }, next.epoch, next.slot).pipe(
+      Effect.catchTags({ SegmentCorrupt: () => Effect.undefined, SegmentTooNew: () => Effect.undefined })
+    )
+    if (header !== undefined && isSegmentOf(header, { logId: view.logId, ...next })) return header.firstSeq - 1
   }
   return view.durable().seq
 })
 
-const segmentStep = (view: LogView, fetched: Fetched & { readonly _tag: "Read" }): Step => {
+const segmentStep = (
+  view: LogView,
+  fetched: Fetched & { readonly _tag: "Read" }
+): Step & { readonly _tag: "Segment" } => {
   const { header } = fetched.segment
   const after: Boundary = {
     epoch: header.epoch,
@@ -97,54 +113,68 @@ const joinError = (fetched: Fetched & { readonly _tag: "Read" }, position: Posit
     : corrupt(128, "its chain does not follow the segment before")
 }
 
-/** What a fetched slot is, after what came before it: mostly one step; a loss and a segment where numbers are missing. */
-const judge = Effect.fnUntraced(function*(view: LogView, fetched: Fetched, position: Position) {
-  const due = position.before.seq + 1
-  if (fetched._tag === "Missing") yield* view.refresh
-  if (compareBoundaries(fetched.place, view.trim()) < 0) {
-    return yield* new Trimmed({ from: due, trimmedTo: view.trim().seq })
-  }
-  if (fetched._tag === "Read") {
-    const error = joinError(fetched, position)
-    const segment = segmentStep(view, fetched)
-    if (error === undefined) return [segment]
-    if (error._tag === "SequenceGap") {
-      return [{ _tag: "Lost", from: error.from, to: error.to, error } satisfies Step, segment]
-    }
-    const to = Math.max(due, yield* lossEnd(view, fetched.place))
-    return [{ _tag: "Lost", from: due, to, error } satisfies Step]
-  }
-  const to = Math.max(due, yield* lossEnd(view, fetched.place))
-  const error = fetched._tag === "Damaged" ? fetched.error : new SegmentMissing({ key: fetched.key, from: due, to })
-  return [{ _tag: "Lost", from: due, to, error } satisfies Step]
-})
-
 interface Position {
   readonly before: Boundary
+  /** Something before is lost, so the chain cannot be followed. */
   readonly broken: boolean
 }
 
-const advanceTo = (steps: ReadonlyArray<Step>, place: Place, position: Position): Position => {
-  const last = steps.at(-1)
-  if (last === undefined) return position
-  if (last._tag === "Segment") return { before: last.after, broken: false }
-  return { before: { ...position.before, ...place, seq: Math.max(position.before.seq, last.to) }, broken: true }
-}
+type Judged = readonly [Position, ReadonlyArray<Step>]
+
+/** A slot that cannot be delivered: the loss up to the next one that can, unless a loss before it said so already. */
+const judgeLoss = Effect.fnUntraced(function*(
+  view: LogView,
+  place: Place,
+  position: Position,
+  errorOf: (from: number, to: number) => DamageError
+) {
+  const from = position.before.seq + 1
+  const to = yield* lossEnd(view, place)
+  if (to < from) return [{ ...position, broken: true }, []] satisfies Judged as Judged
+  const lost: Step = { _tag: "Lost", from, to, error: errorOf(from, to) }
+  return [{ before: { ...position.before, ...place, seq: to }, broken: true }, [lost]] satisfies Judged as Judged
+})
+
+/** What a fetched slot is, after what came before it: mostly one step; a loss and a segment where numbers are missing. */
+const judge = Effect.fnUntraced(function*(view: LogView, fetched: Fetched, position: Position, fromSeq: number) {
+  const { place } = fetched
+  if (fetched._tag === "Missing") {
+    yield* view.refresh
+    const ended = view.ended?.()
+    if (ended !== undefined) return yield* ended
+  }
+  const trim = view.trim()
+  if (compareBoundaries(place, trim) < 0) {
+    const wanted = Math.max(position.before.seq + 1, fromSeq)
+    // A search may start before what is wanted; only that must not be gone.
+    if (trim.seq < wanted) return [{ before: trim, broken: false }, []] satisfies Judged as Judged
+    return yield* new Trimmed({ from: wanted, trimmedTo: trim.seq })
+  }
+  if (fetched._tag === "Refused") return yield* fetched.error
+  if (fetched._tag === "Missing") {
+    return yield* judgeLoss(view, place, position, (from, to) => new SegmentMissing({ key: fetched.key, from, to }))
+  }
+  if (fetched._tag === "Damaged") return yield* judgeLoss(view, place, position, () => fetched.error)
+  const error = joinError(fetched, position)
+  const segment = segmentStep(view, fetched)
+  const next: Position = { before: segment.after, broken: false }
+  if (error === undefined) return [next, [segment]] satisfies Judged as Judged
+  if (error._tag !== "SequenceGap") return yield* judgeLoss(view, place, position, () => error)
+  const gap: Step = { _tag: "Lost", from: error.from, to: error.to, error }
+  return [next, [gap, segment]] satisfies Judged as Judged
+})
 
 /**
- * The slots from a boundary up to the durable end as it is now. Damage is a step of its own: the caller decides whether to
- * go on. Fails with the store's errors and `Trimmed`.
+ * The slots from a boundary, at or before the record `fromSeq`, up to the durable end as it is now. Damage is a step of
+ * its own: the caller decides whether to go on. Fails with the store's errors and `Trimmed`, after what stands before.
  */
-export const readSteps = (view: LogView, start: Boundary): Stream.Stream<Step, ReadError> =>
+export const readSteps = (view: LogView, start: Boundary, fromSeq: number): Stream.Stream<Step, ReadError> =>
   Stream.fromIterable({ [Symbol.iterator]: () => placesFrom(view, start) }).pipe(
     Stream.rechunk(1),
     Stream.mapEffect((place) => fetch(view, place), { concurrency: view.prefetch }),
     Stream.mapAccumEffect(
       (): Position => ({ before: start, broken: false }),
-      (position, fetched) =>
-        Effect.map(judge(view, fetched, position), (steps: ReadonlyArray<Step>) => {
-          return [advanceTo(steps, fetched.place, position), steps] as const
-        })
+      (position, fetched) => judge(view, fetched, position, fromSeq)
     ),
     Stream.provideService(ObjectStore, view.store)
   )

@@ -75,7 +75,8 @@ export class GarbageCollector {
     const keys = this.keysBetween(this.deleted, trim)
     this.deleted = trim
     yield* this.remove([...this.again.splice(0), ...keys])
-    if (this.sweptEpoch !== trim.epoch) {
+    // A sweep would find again what could not be deleted.
+    if (this.again.length === 0 && this.sweptEpoch !== trim.epoch) {
       const swept = yield* Effect.result(this.sweep(trim))
       if (Result.isSuccess(swept)) this.sweptEpoch = trim.epoch
       else yield* Effect.logWarning(`garbage below the trim point was not looked for: ${swept.failure.message}`)

@@ -105,7 +105,10 @@ export class PutWorkerPool {
 
   /** One worker, until interrupted or the log is over. */
   get run(): Effect.Effect<never, WalFailed> {
-    return Effect.forever(Effect.flatMap(this.take, (stamped) => this.put(stamped)))
+    return Effect.forever(Effect.flatMap(this.take, (stamped) => {
+      const attributes = { key: stamped.key, records: stamped.header.count, bytes: stamped.header.rawBytes }
+      return Effect.withSpan(this.put(stamped), "wal.put", { attributes })
+    }))
   }
 
   /** The next segment with its slot. */

@@ -38,11 +38,11 @@ export interface SegmenterParts {
   readonly budget: BufferBudgetState
   /** A worker has nothing to do and could send now. */
   readonly workerFree: () => boolean
+  /** So many records were accepted, of a call that may still wait with the rest. */
+  readonly onAccepted: (count: number) => void
   /** Clock of the log, for synchronous code. */
   readonly clock: Clock.Clock
 }
-
-const nanosPerMilli = 1_000_000n
 
 /** What a call got: the numbers, and the ticket of the segment that holds the last of them (none for an empty call). */
 export interface Admitted {
@@ -198,7 +198,10 @@ export class Segmenter {
       if (open === undefined) break
       this.put(open, record, content, now)
     }
-    if (index > start) this.lastAt = now
+    if (index > start) {
+      this.lastAt = now
+      this.parts.onAccepted(index - start)
+    }
     return index
   }
 
@@ -213,11 +216,9 @@ export class Segmenter {
 
   /** The segment that takes a record of this size: the open one, or a new one once the full one is sealed. */
   private openFor(content: number): PendingSegment | undefined {
-    const { maxBytes, maxEntries } = this.settings
     const open = this.open
     if (open !== undefined) {
-      const full = open.columns.count >= maxEntries || open.contentBytes + content > maxBytes
-      if (!full) return open
+      if (!isFullFor(this.settings, this.fill, content)) return open
       if (!this.parts.queue.hasRoom) return undefined
       this.seal(open)
     }
@@ -258,9 +259,9 @@ export class Segmenter {
     const nowMillis = monotonicMillis(this.parts.clock)
     const decision = decideSeal(this.settings, {
       nowMillis,
-      open: open === undefined
+      open: open === undefined || open.columns.count === 0
         ? undefined
-        : { openedAt: open.openedTick, entries: open.columns.count, contentBytes: open.contentBytes },
+        : { openedAt: open.openedAt, entries: open.columns.count, contentBytes: open.contentBytes },
       queueHasRoom: this.parts.queue.hasRoom,
       workerFree: this.parts.workerFree(),
       demanded: open?.ticket.demanded === true,

@@ -18,7 +18,9 @@ export class Signal {
 
   /** Waits for a wake-up or until so many milliseconds have passed. */
   waitAtMost(millis: number): Effect.Effect<void> {
-    const sleep = Effect.sleep(Duration.millis(Math.max(0, Math.min(millis, longestSleepMillis))))
+    // Whole milliseconds, so that a remainder too small for the clock is not slept for again and again.
+    const whole = Math.max(1, Math.ceil(millis))
+    const sleep = Effect.sleep(Duration.millis(Math.min(whole, longestSleepMillis)))
     return Effect.asVoid(Effect.raceFirst(this.wait, sleep))
   }
 }

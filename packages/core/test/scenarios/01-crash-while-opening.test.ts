@@ -1,7 +1,20 @@
 /** An opener is killed at each of its requests: the next one opens, and everything acknowledged is there. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { dense, drive, killAt, killedWriter, makeWorld, readAll, records, requestsOfOpening, store } from "./World.ts"
+import type { ListRequest } from "../../src/store/ObjectStore.ts"
+import {
+  advanceUntil,
+  dense,
+  drive,
+  killedWriter,
+  killWhileOpening,
+  makeWorld,
+  nthRequest,
+  readAll,
+  records,
+  requestsOfOpening,
+  store
+} from "./World.ts"
 
 describe("a crash while opening", () => {
   for (const applied of [false, true]) {
@@ -14,9 +27,7 @@ describe("a crash while opening", () => {
         for (let nth = 0; nth < requests.length; nth++) {
           const world = yield* base.copy
           const victim = world.process("victim")
-          killAt(victim, nth, applied)
-          yield* Effect.forkChild(Effect.exit(victim.open()), { startImmediately: true })
-          victim.crash()
+          yield* killWhileOpening(victim, nth, applied)
           const next = world.process("next")
           const wal = yield* drive(next.open())
           assert.deepStrictEqual(yield* readAll(wal), dense(23), `killed at ${requests[nth]?.operation} ${nth}`)
@@ -32,9 +43,7 @@ describe("a crash while opening", () => {
         for (let nth = 0; nth < requests.length; nth++) {
           const world = yield* base.copy
           const victim = world.process("victim")
-          killAt(victim, nth, applied)
-          yield* Effect.forkChild(Effect.exit(victim.open()), { startImmediately: true })
-          victim.crash()
+          yield* killWhileOpening(victim, nth, applied)
           const wal = yield* drive(world.process("next").open())
           yield* store(wal, records(3))
           assert.deepStrictEqual(yield* readAll(wal), dense(3))
@@ -48,11 +57,64 @@ describe("a crash while opening", () => {
       yield* killedWriter(world, 12)
       for (let round = 0; round < 10; round++) {
         const victim = world.process(`victim-${round}`)
-        killAt(victim, 2 + round % 6, round % 2 === 0)
-        yield* Effect.forkChild(Effect.exit(victim.open()), { startImmediately: true })
-        victim.crash()
+        yield* killWhileOpening(victim, 2 + round % 6, round % 2 === 0)
       }
       const wal = yield* drive(world.process("last").open())
       assert.deepStrictEqual(yield* readAll(wal), dense(12))
+    }))
+
+  it.effect("a store that never answers is OpenTimeout, at whatever request; the log can be opened afterwards", () =>
+    Effect.gen(function*() {
+      const base = yield* makeWorld()
+      yield* killedWriter(base, 12)
+      const requests = yield* requestsOfOpening(base)
+      for (let nth = 0; nth < requests.length; nth++) {
+        const world = yield* base.copy
+        const process = world.process("silent", { openTimeout: "20s" })
+        nthRequest(process, nth, { _tag: "Silence", applied: nth % 2 === 0 })
+        const error = yield* drive(Effect.flip(process.open()))
+        assert.deepStrictEqual(error._tag === "OpenTimeout" ? [error._tag, error.afterMillis] : [error._tag], [
+          "OpenTimeout",
+          20_000
+        ])
+        const wal = yield* drive(world.process("next").open())
+        assert.deepStrictEqual(yield* readAll(wal), dense(12))
+      }
+    }))
+})
+
+describe("a listing", () => {
+  it.effect("in small pages, in any order and with repeats, finds the same end", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld({ retention: { policy: "committed" } }, { pageSize: 2 })
+      yield* killedWriter(world, 43)
+      const list = world.memory.store.list
+      Object.assign(world.memory.store, {
+        list: (request: ListRequest) =>
+          Effect.map(list(request), (page) => ({ ...page, objects: [...page.objects, ...page.objects].reverse() }))
+      })
+      const wal = yield* drive(world.process("b").open())
+      assert.deepStrictEqual(yield* readAll(wal), dense(43))
+      yield* store(wal, records(5, 44))
+      yield* wal.commit(48)
+      assert.strictEqual(yield* drive(wal.trim(48)), 48)
+      yield* advanceUntil(() => world.slots.length === 1)
+      assert.strictEqual((yield* world.header(1, 9)).kind, "end-marker")
+    }))
+
+  it.effect("that ignores where to start finds the same end", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld()
+      const process = world.process("a")
+      const a = yield* drive(process.open())
+      yield* store(a, records(20))
+      yield* drive(a.trim(0))
+      yield* store(a, records(10, 21))
+      process.crash()
+      const list = world.memory.store.list
+      Object.assign(world.memory.store, {
+        list: ({ startAfter: _, ...request }: ListRequest) => list(request)
+      })
+      assert.deepStrictEqual(yield* readAll(yield* drive(world.process("b").open())), dense(30))
     }))
 })

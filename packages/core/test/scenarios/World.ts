@@ -8,13 +8,14 @@ import { Wal } from "@effect-wal/core/Wal"
 import * as FaultyObjectStore from "@effect-wal/testing/FaultyObjectStore"
 import type { MemoryHandles } from "@effect-wal/testing/MemoryObjectStore"
 import { MemoryObjectStore } from "@effect-wal/testing/MemoryObjectStore"
-import { type Cause, Deferred, Effect, Exit, Fiber, Result, Scope, Stream } from "effect"
+import { Deferred, type Duration, Effect, Exit, Fiber, References, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { Compression } from "../../src/codec/Compression.ts"
 import { Digest } from "../../src/codec/Digest.ts"
 import { decodeManifest, encodeManifest, type Manifest } from "../../src/format/ManifestCodec.ts"
 import { manifestKey, parseSlotKey, slotKey } from "../../src/format/ObjectKey.ts"
 import { readHeader } from "../../src/format/SegmentCodec.ts"
+import { nodeCompression } from "../../src/node/NodeCompression.ts"
 import { nodeDigest } from "../../src/node/NodeDigest.ts"
 import { ProcessRegistry, ProcessRegistryState } from "../../src/ProcessRegistry.ts"
 import type { WalService } from "../../src/WalService.ts"
@@ -47,10 +48,6 @@ export const drive = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A,
     return yield* Effect.die(new Error("it did not finish"))
   })
 
-/** The typed failure of an effect; dies where it succeeds. */
-export const failureOf = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<E, Cause.NoSuchElementError, R> =>
-  Effect.flip(effect).pipe(Effect.catch((value) => Effect.die(new Error(`it succeeded: ${String(value)}`))))
-
 export interface Process {
   readonly faults: FaultyObjectStore.FaultyHandles
   /** Opens the log; it stays open until the test closes it, or for ever, as that of a process that is killed. */
@@ -64,8 +61,8 @@ export type Options = Partial<WalOptionsInput>
 /** Small segments by count, no pauses before sealing, no manifest writes by themselves. */
 const defaults: Options = {
   segment: { maxEntries: 5, linger: "0ms" },
-  manifest: { maxSegments: 1_000, maxDelay: "1d" },
-  cursor: { interval: "1d" },
+  manifest: { maxSegments: 1_000, maxDelay: "1h" },
+  cursor: { interval: "1h" },
   retention: { policy: "keep" },
   openTimeout: "1h",
   parallelPut: { workers: 1 }
@@ -82,7 +79,9 @@ const opening = (faults: FaultyObjectStore.FaultyHandles, host: string, base: Op
     }).pipe(
       Effect.provideService(ObjectStore, faults.store),
       Effect.provideService(ProcessRegistry, registry),
-      Effect.provideService(Digest, Effect.succeed(nodeDigest))
+      Effect.provideService(Digest, Effect.succeed(nodeDigest)),
+      Effect.provideService(Compression, Effect.succeed(nodeCompression)),
+      Effect.provideService(References.MinimumLogLevel, "None")
     )
 }
 
@@ -134,7 +133,8 @@ export class World {
 
   header(epoch: number, slot: number) {
     const key = this.key(epoch, slot)
-    return Effect.orDie(readHeader(key, this.memory.objects.get(key)?.body ?? encode(""), nodeDigest))
+    const body = this.memory.objects.get(key)?.body ?? encode("")
+    return Effect.map(Effect.orDie(readHeader(key, body, nodeDigest)), (decoded) => decoded.header)
   }
 
   /** Everything that is stored: key, tag and bytes. */
@@ -152,8 +152,8 @@ export class World {
   }
 }
 
-export const makeWorld = (options: Options = {}): Effect.Effect<World> =>
-  Effect.map(MemoryObjectStore.make(), (memory) => new World(memory, options))
+export const makeWorld = (options: Options = {}, store: { readonly pageSize?: number } = {}): Effect.Effect<World> =>
+  Effect.map(MemoryObjectStore.make(store), (memory) => new World(memory, options))
 
 /** Appends and waits until all of it is durable. */
 export const store = (wal: WalService, batch: ReturnType<typeof records>) =>
@@ -191,15 +191,31 @@ export const nthRequest = (
   return process.faults.rule((request) => which(request) && count++ === nth ? fault : undefined)
 }
 
-/** Request number `nth` is the last that reaches the store, whose answer nobody gets; applied or not. */
-export const killAt = (process: Process, nth: number, applied: boolean) => {
+/**
+ * Opens a log in a process that is killed at its request number `nth`, counted from 0: that one is applied or not, its
+ * answer is lost either way, and nothing after it reaches the store.
+ */
+export const killWhileOpening = Effect.fnUntraced(function*(process: Process, nth: number, applied: boolean) {
   let count = 0
   process.faults.rule(() => {
     const at = count++
-    if (at < nth) return undefined
-    return { _tag: "Silence", applied: applied && at === nth }
+    return at < nth ? undefined : { _tag: "Silence", applied: applied && at === nth }
   })
-}
+  const opened = yield* Effect.forkChild(Effect.exit(process.open()), { startImmediately: true })
+  yield* advanceUntil(() => count > nth)
+  process.crash()
+  yield* Fiber.interrupt(opened)
+})
+
+/** Moves the clock on, in small steps, until something has happened. */
+export const advanceUntil = (happened: () => boolean, step: Duration.Input = "10 millis"): Effect.Effect<void> =>
+  Effect.gen(function*() {
+    for (let count = 0; count < driven; count++) {
+      if (happened()) return
+      yield* TestClock.adjust(step)
+    }
+    return yield* Effect.die(new Error("it did not happen"))
+  })
 
 /** What an opening asks of the store when nothing goes wrong. */
 export const requestsOfOpening = Effect.fnUntraced(function*(world: World) {
@@ -208,6 +224,3 @@ export const requestsOfOpening = Effect.fnUntraced(function*(world: World) {
   yield* drive(process.open())
   return process.faults.requests
 })
-
-export const isSuccess = Result.isSuccess
-export { Compression }

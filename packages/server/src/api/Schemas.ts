@@ -21,7 +21,7 @@ export const AckLevel = Schema.Literals(["durable", "spooled", "accepted"])
 export type AckLevel = typeof AckLevel.Type
 
 /** One record of an append in JSON. */
-export const AppendedRecord = Schema.Struct({
+const AppendedRecord = Schema.Struct({
   /** Any JSON; its bytes are kept as they were sent. */
   payload: Schema.optionalKey(Schema.Json),
   /** Any bytes, base64; exactly one of the two payload fields. */
@@ -46,7 +46,7 @@ export const AppendAnswer = Schema.Struct({
 }).annotate({ identifier: "AppendAnswer" })
 
 /** A record as it is read. */
-export const ReadRecord = Schema.Struct({
+const ReadRecord = Schema.Struct({
   seq: Seq,
   appended_at: Schema.Int,
   timestamp: Schema.optionalKey(Schema.Finite),

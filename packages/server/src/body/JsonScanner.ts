@@ -19,7 +19,7 @@ const openBracket = 0x5b
 const closeBracket = 0x5d
 
 /** An error at `position`, as the scanners answer it. */
-export const errorAt = (position: number): number => -1 - position
+const errorAt = (position: number): number => -1 - position
 
 /** The position of an error that a scanner answered. */
 export const errorPosition = (end: number): number => -1 - end

@@ -9,6 +9,7 @@ import { ConfigError } from "@effect-wal/core/WalError"
 import { Effect, Result } from "effect"
 import { readFile } from "node:fs/promises"
 import { hostname } from "node:os"
+import { defaultLimits } from "../Settings.ts"
 import type { ServerSettings, TokenSettings } from "../Settings.ts"
 import { type ConfigEntry, listEntries } from "./ConfigPrint.ts"
 import { fileRules, isLoopback, streamIdOf } from "./ServerRules.ts"
@@ -127,6 +128,7 @@ const serverSettings = (file: FileBlock, streams: ReadonlyArray<StreamConfig>, i
     limits: {
       maxBodyBytes: limits.max_body_bytes,
       maxInFlightBodyBytes: limits.max_in_flight_body_bytes,
+      maxBufferedBytes: limits.max_buffered_bytes ?? defaultLimits.maxBufferedBytes,
       maxHeaderBytes: limits.max_header_bytes,
       maxConnections: limits.max_connections,
       headerTimeout: limits.header_timeout,

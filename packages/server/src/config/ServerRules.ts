@@ -110,11 +110,11 @@ const serverRules = (file: FileBlock, context: RuleContext): ReadonlyArray<Probl
 const memoryRules = (file: FileBlock): ReadonlyArray<Problem> => {
   const limit = file.server.limits.max_buffered_bytes
   const streams = file.streams ?? []
-  const sum = streams.reduce((bytes, stream) => bytes + (stream.durability?.backend.max_buffered_bytes ?? 0), 0)
-  return limit === undefined || sum <= limit ? [] : [{
+  const largest = Math.max(0, ...streams.map((stream) => stream.durability?.backend.max_record_bytes ?? 0))
+  return limit === undefined || largest <= limit ? [] : [{
     path: ["server", "limits", "max_buffered_bytes"],
-    reads: streams.map((_, index) => ["streams", index, "durability", "backend", "max_buffered_bytes"]),
-    rule: `must be at least what the streams may buffer together, here ${sum} (${formatSize(sum)})`
+    reads: streams.map((_, index) => ["streams", index, "durability", "backend", "max_record_bytes"]),
+    rule: `must hold the largest record that a stream takes, here ${largest} (${formatSize(largest)})`
   }]
 }
 

@@ -43,9 +43,10 @@ const LimitsBlock = Schema.Struct({
     size({
       min: 1,
       max: 2 ** 50,
-      note: "Memory for the records of all streams that are not yet durable; the streams' own bounds together must fit."
+      note:
+        "Memory for the records of all streams that are not yet durable, beside each stream's own bound; at least the largest `max_record_bytes`."
     }),
-    "the streams' bounds together"
+    "only each stream's own bound"
   ),
   max_header_bytes: limit(
     { min: 1_024, max: mebibyte, note: "Largest head of a request; beyond it 431." },

@@ -6,11 +6,11 @@ import { PrometheusMetrics } from "effect/observability"
 import { WalApi } from "../api/WalApi.ts"
 import { answering, type ApiFailure, errorResponse } from "../ApiError.ts"
 import { Tokens } from "../auth/Tokens.ts"
-import { Lifecycle } from "../Lifecycle.ts"
+import type { Lifecycle } from "../Lifecycle.ts"
 import { deadStreams, notReadyReasons } from "../Readiness.ts"
 import { RequestProblem } from "../RequestProblem.ts"
-import { Settings } from "../Settings.ts"
-import { Streams } from "../Streams.ts"
+import type { Settings } from "../Settings.ts"
+import type { Streams } from "../Streams.ts"
 
 const json = (body: unknown, status: number) =>
   HttpServerResponse.text(JSON.stringify(body), {

@@ -31,6 +31,29 @@ const parseLabels = (text: string): Record<string, string> => {
 
 const suffixes: Readonly<Record<string, RegExp>> = { histogram: /_(bucket|sum|count)$/, summary: /_(sum|count)$/ }
 
+/** Adds the family that a `# TYPE` line announces, and answers its name. */
+const addFamily = (families: Map<string, Family>, line: string): string => {
+  const [, , family = "", type = ""] = line.split(" ")
+  if (families.has(family)) throw new Error(`a second TYPE for ${family}`)
+  if (!["counter", "gauge", "histogram", "summary", "untyped"].includes(type)) throw new Error(`type ${type}`)
+  if (type === "counter" && !family.endsWith("_total")) throw new Error(`counter ${family} without _total`)
+  families.set(family, { type, samples: [] })
+  return family
+}
+
+const addSample = (family: Family | undefined, familyName: string, line: string, series: Set<string>): void => {
+  const [, sample = "", labels = "", number = ""] = sampleForm.exec(line) ?? []
+  if (sample === "") throw new Error(`bad line: ${line}`)
+  const suffix = suffixes[family?.type ?? ""]
+  if (family === undefined || (suffix === undefined ? sample : sample.replace(suffix, "")) !== familyName) {
+    throw new Error(`${sample} outside its family`)
+  }
+  const id = `${sample}{${labels}}`
+  if (series.has(id)) throw new Error(`twice: ${line}`)
+  series.add(id)
+  family.samples.push({ name: sample, labels: parseLabels(labels), value: Number(number.replace("Inf", "Infinity")) })
+}
+
 /** The families by name. */
 export const parseExposition = (text: string): ReadonlyMap<string, Family> => {
   const families = new Map<string, Family>()
@@ -39,30 +62,8 @@ export const parseExposition = (text: string): ReadonlyMap<string, Family> => {
   if (text !== "" && !text.endsWith("\n")) throw new Error("no newline at the end")
   for (const line of text.split("\n").slice(0, -1)) {
     if (line.startsWith("# HELP ")) continue
-    if (line.startsWith("# TYPE ")) {
-      const [, , family = "", type = ""] = line.split(" ")
-      if (families.has(family)) throw new Error(`a second TYPE for ${family}`)
-      if (!["counter", "gauge", "histogram", "summary", "untyped"].includes(type)) throw new Error(`type ${type}`)
-      if (type === "counter" && !family.endsWith("_total")) throw new Error(`counter ${family} without _total`)
-      families.set(family, { type, samples: [] })
-      current = family
-      continue
-    }
-    const match = sampleForm.exec(line)
-    if (match === null) throw new Error(`bad line: ${line}`)
-    const family = families.get(current)
-    const sample = match[1] ?? ""
-    const suffix = suffixes[family?.type ?? ""]
-    if (family === undefined || (suffix === undefined ? sample : sample.replace(suffix, "")) !== current) {
-      throw new Error(`${sample} outside its family`)
-    }
-    if (series.has(`${sample}{${match[2] ?? ""}}`)) throw new Error(`twice: ${line}`)
-    series.add(`${sample}{${match[2] ?? ""}}`)
-    family.samples.push({
-      name: sample,
-      labels: parseLabels(match[2] ?? ""),
-      value: Number(match[3]?.replace("Inf", "Infinity"))
-    })
+    if (line.startsWith("# TYPE ")) current = addFamily(families, line)
+    else addSample(families.get(current), current, line, series)
   }
   return families
 }

@@ -13,6 +13,16 @@ import type { Scope } from "effect"
 
 export type TestLogOptions = Omit<WalOptionsInput, "nodeId" | "streamId">
 
+/** A log whose buffer three records of 1,000 bytes fill. */
+export const smallBuffer: TestLogOptions = {
+  segment: { maxBytes: 1_024 },
+  maxRecordBytes: 1_024,
+  maxBufferedBytes: 3_300
+}
+
+/** Three records of 1,000 bytes, as NDJSON. */
+export const threeLines = `"${"a".repeat(998)}"\n`.repeat(3)
+
 export interface TestLog {
   /** Opens the log, as the server's opener does. */
   readonly open: Effect.Effect<WalService, WalOpenError, Scope.Scope>

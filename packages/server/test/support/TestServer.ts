@@ -5,7 +5,7 @@ import { Context, Duration, Effect, Layer, Metric } from "effect"
 import { HttpServer } from "effect/http"
 import { Tokens } from "../../src/auth/Tokens.ts"
 import { Lifecycle } from "../../src/Lifecycle.ts"
-import { Connections } from "../../src/Listener.ts"
+import type { Connections } from "../../src/Listener.ts"
 import { LogOpener } from "../../src/LogOpener.ts"
 import * as Server from "../../src/Server.ts"
 import { defaultLimits, type Limits, type ServerSettings, Settings } from "../../src/Settings.ts"
@@ -79,6 +79,8 @@ export const startServer = Effect.fnUntraced(function*(options: TestServerOption
     streams: Context.get(context, Streams),
     tokens: Context.get(context, Tokens)
   }
+  // What a test held back must not keep its logs from closing.
+  yield* Effect.addFinalizer(() => Effect.forEach(Object.values(logs), (each) => each.release, { discard: true }))
   // The streams open in the background.
   if (options.open === undefined) {
     yield* until(() => server.streams.entries().every(({ state }) => state._tag !== "Opening"))

@@ -1,0 +1,39 @@
+/**
+ * Tells, once a start, which logs of other nodes below the same prefix hold records that nobody has committed: what a node
+ * leaves behind that never comes back under its own id.
+ */
+import { findAbandonedLogs } from "@effect-wal/core/AbandonedLogs"
+import { ObjectStore } from "@effect-wal/core/store/ObjectStore"
+import type { WalOptions } from "@effect-wal/core/WalOptions"
+import { Effect, Metric } from "effect"
+
+const abandonedLogs = Metric.gauge("wal_abandoned_logs", {
+  description: "Logs of other nodes below the same prefixes that hold uncommitted records, as counted at start"
+})
+
+/** Answers a function that looks below the prefix of a log; a prefix that was looked at already is left out. */
+export const makeAbandonedWatch = Effect.gen(function*() {
+  const seen = new Set<string>()
+  let total = 0
+  yield* Metric.update(abandonedLogs, 0)
+  return Effect.fnUntraced(function*(store: ObjectStore["Service"], options: WalOptions) {
+    const place = JSON.stringify([store.id, options.prefix, options.nodeId])
+    if (seen.has(place)) return
+    seen.add(place)
+    const found = yield* findAbandonedLogs(options).pipe(
+      Effect.provideService(ObjectStore, store),
+      Effect.catchTag(
+        "ObjectStoreError",
+        (error) => Effect.as(Effect.logWarning(`logs of other nodes could not be looked for: ${error.message}`), [])
+      )
+    )
+    for (const log of found) {
+      yield* Effect.logWarning(
+        `node ${log.nodeId} has left at least ${log.uncommitted} uncommitted records in stream ${log.streamId}: ` +
+          "start it again with that node_id, or read them there"
+      )
+    }
+    total += found.length
+    yield* Metric.update(abandonedLogs, total)
+  })
+})

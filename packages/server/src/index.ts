@@ -1,0 +1,8 @@
+export * as WalApi from "./api/WalApi.ts"
+export * as ServerConfig from "./config/ServerConfig.ts"
+export * as Exposure from "./Exposure.ts"
+export * as LogOpener from "./LogOpener.ts"
+export * as Server from "./Server.ts"
+export * as Settings from "./Settings.ts"
+export * as Shutdown from "./Shutdown.ts"
+export * as StoreLayer from "./StoreLayer.ts"

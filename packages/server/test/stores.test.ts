@@ -1,0 +1,85 @@
+import { NodeServices } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, FileSystem, Layer, Metric } from "effect"
+import { loadConfig } from "../src/config/ServerConfig.ts"
+import { LogOpener } from "../src/LogOpener.ts"
+import { defaultLimits, Settings } from "../src/Settings.ts"
+import * as StoreLayer from "../src/StoreLayer.ts"
+import { settingsOf } from "./support/TestServer.ts"
+import { until } from "./support/Wait.ts"
+
+const stream = (path: string, nodeId: string, id: string) =>
+  [
+    `  - id: ${id}`,
+    "    durability:",
+    "      backend:",
+    "        type: object_store",
+    `        node_id: ${nodeId}`,
+    `        stream_id: ${id}`,
+    "        segment_tuning: { flush_interval: 1h }",
+    `        directory: { path: ${JSON.stringify(path)} }`
+  ].join("\n")
+
+/** The opener of a server with these streams of one node, all in one directory. */
+const opener = Effect.fnUntraced(function*(
+  path: string,
+  nodeId: string,
+  ids: ReadonlyArray<string>,
+  maxBufferedBytes = Number.POSITIVE_INFINITY
+) {
+  const config = yield* loadConfig({
+    text: `streams:\n${ids.map((id) => stream(path, nodeId, id)).join("\n")}\n`,
+    env: {}
+  })
+  const settings = settingsOf({ streams: ids, limits: { ...defaultLimits, maxBufferedBytes } })
+  const context = yield* Layer.build(
+    StoreLayer.layer(config.streams).pipe(Layer.provide(Layer.succeed(Settings, settings)))
+  )
+  return Context.get(context, LogOpener)
+})
+
+const abandoned = (registry: Metric.MetricRegistry): number | undefined => {
+  const context = Context.make(Metric.MetricRegistry, registry)
+  const found = Metric.snapshotUnsafe(context).find((one) => one.id === "wal_abandoned_logs")
+  return found?.type === "Gauge" ? Number(found.state.value) : undefined
+}
+
+const inDirectory = <A, E, R>(use: (path: string) => Effect.Effect<A, E, R>) =>
+  Effect.gen(function*() {
+    const files = yield* FileSystem.FileSystem
+    return yield* use(yield* files.makeTempDirectoryScoped())
+  }).pipe(
+    Effect.scoped,
+    Effect.provide(NodeServices.layer),
+    Effect.provideService(Metric.MetricRegistry, new Map())
+  )
+
+describe("the logs of a server", () => {
+  it.live("share the bound of limits.max_buffered_bytes", () =>
+    inDirectory((path) =>
+      Effect.gen(function*() {
+        const { open } = yield* opener(path, "node", ["a", "b"], 1_500)
+        const [a, b] = [yield* open("a"), yield* open("b")]
+        const record = { payload: new Uint8Array(1_000) }
+        yield* a.appendNow([record])
+        assert.strictEqual((yield* Effect.flip(b.appendNow([record])))._tag, "BufferFull")
+        yield* a.flush
+        yield* b.appendNow([record])
+      })
+    ))
+
+  it.live("of other nodes with uncommitted records are counted at start", () =>
+    inDirectory((path) =>
+      Effect.gen(function*() {
+        yield* Effect.scoped(Effect.gen(function*() {
+          const { open } = yield* opener(path, "gone", ["a"])
+          const wal = yield* open("a")
+          yield* wal.append([{ payload: new Uint8Array(1) }])
+        }))
+        const { open } = yield* opener(path, "here", ["a"])
+        yield* open("a")
+        const registry = yield* Metric.MetricRegistry
+        yield* until(() => abandoned(registry) === 1)
+      })
+    ))
+})

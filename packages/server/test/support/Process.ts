@@ -1,0 +1,75 @@
+/** The real program, as its own process. */
+import { Effect } from "effect"
+import type { Scope } from "effect"
+import { spawn } from "node:child_process"
+import { fileURLToPath } from "node:url"
+
+const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+
+export interface Program {
+  readonly pid: number
+  readonly kill: (signal: NodeJS.Signals) => boolean
+  /** What it has printed so far, both streams. */
+  readonly output: () => string
+  /** Completes when the output holds `text`; dies when the program ends before. */
+  readonly until: (text: string) => Effect.Effect<string>
+  /** Completes with the exit code, or the signal that ended it. */
+  readonly ended: Effect.Effect<number | string>
+}
+
+export interface ProgramOptions {
+  readonly args?: ReadonlyArray<string>
+  readonly cwd: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** Starts it; it is killed with the scope where it still runs. */
+export const startProgram = (options: ProgramOptions): Effect.Effect<Program, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync((): Program => {
+      const child = spawn(process.execPath, [main, ...options.args ?? []], {
+        cwd: options.cwd,
+        env: { PATH: process.env["PATH"], ...options.env },
+        stdio: ["ignore", "pipe", "pipe"]
+      })
+      let output = ""
+      let end: number | string | undefined
+      const watchers = new Set<() => void>()
+      const wake = () => {
+        for (const watcher of watchers) watcher()
+      }
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.on("data", (chunk: Buffer) => {
+          output += chunk.toString()
+          wake()
+        })
+      }
+      child.on("close", (code, signal) => {
+        end = code ?? signal ?? "unknown"
+        wake()
+      })
+      const when = <A>(value: () => Effect.Effect<A> | undefined) =>
+        Effect.callback<A>((resume) => {
+          const check = () => {
+            const found = value()
+            if (found === undefined) return
+            watchers.delete(check)
+            resume(found)
+          }
+          watchers.add(check)
+          check()
+        })
+      return {
+        pid: child.pid ?? 0,
+        kill: (signal) => child.kill(signal),
+        output: () => output,
+        until: (text) =>
+          when(() => {
+            if (output.includes(text)) return Effect.succeed(output)
+            return end === undefined ? undefined : Effect.die(new Error(`ended with ${end} before ${text}:\n${output}`))
+          }),
+        ended: when(() => end === undefined ? undefined : Effect.succeed(end))
+      }
+    }),
+    (program) => Effect.sync(() => program.kill("SIGKILL"))
+  )

@@ -1,0 +1,122 @@
+/**
+ * `node scripts/rule-mutations.ts [--first] [part of a name]`: takes one rule of the protocol out at a time, in a copy of
+ * the tree, and runs the tests of the protocol there. Prints one line of JSON a rule: `{ rule, failed, tests }`; exit status
+ * 1 if a rule is missed by all tests. `--first` stops each run at the first test that fails: much faster, and enough to see
+ * that a rule is noticed.
+ */
+import { spawnSync } from "node:child_process"
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
+import { tmpdir } from "node:os"
+import { basename, join } from "node:path"
+import { type Edit, type Rule, rules } from "./rules.ts"
+
+const root = join(import.meta.dirname, "..")
+const left = new Set(["node_modules", "dist", ".git"])
+const folders = ["epoch", "format", "manifest", "retain", "scenarios", "write"]
+const onlyFirst = process.argv.includes("--first")
+
+/** Links what a package has installed; its siblings are those of the copy. */
+const linkModules = (copy: string, name: string): void => {
+  const from = join(root, "packages", name, "node_modules")
+  const to = join(copy, "packages", name, "node_modules")
+  for (const entry of readdirSync(from)) {
+    if (entry.startsWith(".")) continue
+    if (!entry.startsWith("@")) {
+      mkdirSync(to, { recursive: true })
+      symlinkSync(realpathSync(join(from, entry)), join(to, entry))
+      continue
+    }
+    mkdirSync(join(to, entry), { recursive: true })
+    for (const scoped of readdirSync(join(from, entry))) {
+      const sibling = join(copy, "packages", scoped)
+      symlinkSync(entry === "@effect-wal" ? sibling : realpathSync(join(from, entry, scoped)), join(to, entry, scoped))
+    }
+  }
+}
+
+const copyTree = (): string => {
+  const copy = realpathSync(mkdtempSync(join(tmpdir(), "effect-wal-rules-")))
+  cpSync(root, copy, { recursive: true, filter: (path) => !left.has(basename(path)) })
+  symlinkSync(join(root, "node_modules"), join(copy, "node_modules"))
+  for (const name of readdirSync(join(root, "packages"))) linkModules(copy, name)
+  return copy
+}
+
+const changed = (text: string, edit: Edit): string => {
+  const parts = text.split(edit.find)
+  if (parts.length !== 2) {
+    throw new Error(`${edit.file} holds ${parts.length - 1} times, not once: ${edit.find}`)
+  }
+  return parts.join(edit.replace)
+}
+
+interface Report {
+  readonly testResults: ReadonlyArray<{
+    readonly message: string
+    readonly name: string
+    readonly assertionResults: ReadonlyArray<{ readonly status: string; readonly fullName: string }>
+  }>
+}
+
+const failedTests = (copy: string): ReadonlyArray<string> => {
+  const output = join(copy, "rules-report.json")
+  rmSync(output, { force: true })
+  const vitest = join(root, "node_modules", "vitest", "vitest.mjs")
+  const paths = folders.map((folder) => `packages/core/test/${folder}/`)
+  const run = spawnSync(
+    process.execPath,
+    [
+      vitest,
+      "run",
+      "--project",
+      "core",
+      "--reporter=json",
+      `--outputFile=${output}`,
+      ...onlyFirst ? ["--bail=1"] : [],
+      ...paths
+    ],
+    { cwd: copy, encoding: "utf8" }
+  )
+  if (run.error !== undefined) throw run.error
+  const report: Report = JSON.parse(readFileSync(output, "utf8"))
+  return report.testResults.flatMap((file) => {
+    const failed = file.assertionResults.filter((test) => test.status === "failed").map((test) => test.fullName)
+    return file.assertionResults.length === 0 ? [`${basename(file.name)}: ${file.message}`] : failed
+  })
+}
+
+/** The tests that fail without the rule; the copy is as before afterwards. */
+const withoutRule = (copy: string, { edits }: Rule): ReadonlyArray<string> => {
+  const path = (edit: Edit) => join(copy, "packages/core/src", edit.file)
+  const originals = new Map(edits.map((edit) => [path(edit), readFileSync(path(edit), "utf8")] as const))
+  for (const edit of edits) writeFileSync(path(edit), changed(readFileSync(path(edit), "utf8"), edit))
+  const failed = failedTests(copy)
+  for (const [file, text] of originals) writeFileSync(file, text)
+  return failed
+}
+
+const wanted = process.argv.slice(2).find((argument) => !argument.startsWith("--")) ?? ""
+const copy = copyTree()
+const print = (rule: string, tests: ReadonlyArray<string>) =>
+  process.stdout.write(`${JSON.stringify({ rule, failed: tests.length, tests: tests.slice(0, 5) })}\n`)
+process.on("exit", () => rmSync(copy, { recursive: true, force: true }))
+
+const whole = failedTests(copy)
+print("all rules in force", whole)
+let missed = 0
+for (const rule of rules.filter(({ name }) => name.includes(wanted))) {
+  const failed = withoutRule(copy, rule)
+  print(rule.name, failed)
+  if (failed.length === 0) missed++
+}
+process.exitCode = whole.length === 0 && missed === 0 ? 0 : 1

@@ -89,10 +89,12 @@ const failedTests = (copy: string): ReadonlyArray<string> => {
   )
   if (run.error !== undefined) throw run.error
   const report: Report = JSON.parse(readFileSync(output, "utf8"))
-  return report.testResults.flatMap((file) => {
-    const failed = file.assertionResults.filter((test) => test.status === "failed").map((test) => test.fullName)
-    return file.assertionResults.length === 0 ? [`${basename(file.name)}: ${file.message}`] : failed
-  })
+  // A file that does not load has a message and no results: an edit that breaks the source shows nothing about tests.
+  const broken = report.testResults.find((file) => file.assertionResults.length === 0 && file.message !== "")
+  if (broken !== undefined) throw new Error(`${basename(broken.name)} does not load: ${broken.message}`)
+  return report.testResults.flatMap((file) =>
+    file.assertionResults.filter((test) => test.status === "failed").map((test) => test.fullName)
+  )
 }
 
 /** The tests that fail without the rule; the copy is as before afterwards. */

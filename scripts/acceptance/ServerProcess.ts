@@ -54,6 +54,11 @@ export class ServerProcess {
     return this.child.exitCode === null && this.child.signalCode === null
   }
 
+  /** Waits until it listens, when its log is being opened, or until it has ended. */
+  async listening(): Promise<void> {
+    while (this.running && this.url === "") await pause(2)
+  }
+
   /** Waits until the log is open and takes records; false when the process ended before. */
   async ready(): Promise<boolean> {
     const until = nowMillis() + readyWithinMillis

@@ -22,8 +22,8 @@ const help = `kill-nine: kill -9 of the server at random moments of its load; no
   --codec zstd|lz4|none   (default zstd)
   --retention keep|committed   committed: what the cursor has passed is deleted meanwhile (default keep)
 
-One kill in five falls into the start, before the server is ready. After each start all that became readable since is
-read and compared, with 1,000 records before it; at the end everything is.`
+One kill in five falls into the opening of the log, after the server listens and before it is ready. After each start
+all that became readable since is read and compared, with 1,000 records before it; at the end everything is.`
 
 /** Records read once more after each start, from before what is new. */
 const overlap = 1_000
@@ -137,7 +137,9 @@ const scenario = async (run: Run, args: ReadonlyArray<string>): Promise<void> =>
   const load: Load = { run, ledger, lineOf, chance, batch: Number(values.batch), answers: new Map() }
   const progress: Progress = { readTo: 0, committed: 0, persisted: 0 }
   const readyMillis: Array<number> = []
-  let killsAtStart = 0
+  /** From listening to ready: the store probe and the take-over. */
+  const openMillis: Array<number> = []
+  let killsWhileOpening = 0
   const start = () => new ServerProcess(run, configPath, join(folder, "server.log"))
 
   let server = start()
@@ -145,11 +147,16 @@ const scenario = async (run: Run, args: ReadonlyArray<string>): Promise<void> =>
   for (let kill = 1; kill <= kills;) {
     const becomesReady = server.ready()
     if (kill > 1 && chance() < 0.2) {
-      await Promise.race([becomesReady, pause(chance() * (readyMillis.at(-1) ?? 500))])
-      killsAtStart++
+      // From before it claims the log to after it has it.
+      await server.listening()
+      await pause(chance() * (openMillis.at(-1) ?? 200))
+      killsWhileOpening++
     } else {
+      await server.listening()
+      const listensAt = nowMillis()
       if (!await becomesReady) throw new Error("the server ended by itself; see its log")
       readyMillis.push(nowMillis() - startedAt)
+      openMillis.push(nowMillis() - listensAt)
       const before = ledger.acknowledged
       const posters = Array.from({ length: Number(values.posters) }, () => post(load, server))
       // The load runs while the checks read: a reader and a writer at once.
@@ -190,7 +197,7 @@ const scenario = async (run: Run, args: ReadonlyArray<string>): Promise<void> =>
     store: store.name,
     seed,
     kills,
-    killsDuringStart: killsAtStart,
+    killsWhileOpening,
     sent: ledger.sent,
     acknowledged: ledger.acknowledged,
     durable: progress.readTo,
@@ -198,6 +205,7 @@ const scenario = async (run: Run, args: ReadonlyArray<string>): Promise<void> =>
     trimmedTo: status["trimmed_to"],
     answers: Object.fromEntries(load.answers),
     readyMillis: spread(readyMillis),
+    openMillis: spread(openMillis),
     finalReadSeconds: readSeconds,
     segments: stored.segments,
     storedBytes: stored.segmentBytes

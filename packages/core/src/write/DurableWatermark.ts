@@ -25,6 +25,9 @@ export interface WatermarkParts {
 export class DurableWatermark {
   private readonly parts: WatermarkParts
   private changed = Latch.makeUnsafe(false)
+  /** Durable segments whose callers have not been told yet, in order. */
+  private readonly untold: Array<StampedSegment> = []
+  private isTelling = false
 
   constructor(parts: WatermarkParts) {
     this.parts = parts
@@ -35,22 +38,36 @@ export class DurableWatermark {
     return this.parts.ledger.durable.seq
   }
 
-  /** The slot is stored: acknowledges every segment that is durable because of it. */
+  /**
+   * The slot is stored: acknowledges every segment that is durable because of it.
+   *
+   * Who is told runs at once, and may bring the next slot here before this call is done: so first everything is noted, and
+   * then all are told, in order, by the outermost call.
+   */
   stored(slot: number): void {
     const durable = this.parts.ledger.confirm(slot)
     if (durable.length === 0) return
-    const { index, stats, tail } = this.parts
-    for (const segment of durable) {
-      index.add(segment.after)
-      tail.push({ key: segment.key, header: segment.header, body: segment.body })
-      stats.recordsDurable += segment.header.count
-      stats.segmentsDurable++
-      stats.rawBytes += segment.body.length
+    for (const segment of durable) this.note(segment)
+    this.untold.push(...durable)
+    if (this.isTelling) return
+    this.isTelling = true
+    for (let segment = this.untold.shift(); segment !== undefined; segment = this.untold.shift()) {
       this.parts.onDurable(segment)
       Deferred.doneUnsafe(segment.ticket.durable, Exit.void)
     }
-    Latch.openUnsafe(this.changed)
+    this.isTelling = false
+    const { changed } = this
     this.changed = Latch.makeUnsafe(false)
+    Latch.openUnsafe(changed)
+  }
+
+  private note(segment: StampedSegment): void {
+    const { index, stats, tail } = this.parts
+    index.add(segment.after)
+    tail.push({ key: segment.key, header: segment.header, body: segment.body })
+    stats.recordsDurable += segment.header.count
+    stats.segmentsDurable++
+    stats.rawBytes += segment.body.length
   }
 
   /** Waits until the watermark is above `seq`; fails when the log ends before. */

@@ -1,7 +1,8 @@
 /**
  * The bounded queue of sealed segments between the segmenter and the workers: oldest first, any free worker takes the next.
  *
- * Synchronous on both sides, because sealing and stamping must be single steps; workers wait on `ready`.
+ * Synchronous on both sides, because sealing and stamping must be single steps; workers wait on `ready`. Opening a latch
+ * runs who waits there at once, inside the call.
  */
 import { Latch } from "effect"
 import type { PendingSegment } from "./Segment.ts"
@@ -29,10 +30,9 @@ export class SegmentQueue {
     return this.items[0]
   }
 
-  /** Only while `hasRoom`. */
+  /** Only while `hasRoom`. Wakes nobody: who pushes calls `wake` once its own state is whole. */
   push(segment: PendingSegment): void {
     this.items.push(segment)
-    Latch.openUnsafe(this.ready)
   }
 
   /** The oldest segment. */

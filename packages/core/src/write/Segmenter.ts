@@ -5,7 +5,8 @@
  * durability (it is told when bytes are free again).
  *
  * Invariants: numbers are given without gaps, in the order of acceptance · buffered bytes never exceed the bound, but for
- * one record in an empty buffer · a sealed segment is never touched again · `appended_at` never falls.
+ * one record in an empty buffer · a sealed segment is never touched again, an empty one never sealed · `appended_at` never
+ * falls · nobody is woken in the middle of a step, for who is woken runs at once.
  */
 import type { Clock } from "effect"
 import { Deferred, Effect, Semaphore } from "effect"
@@ -66,6 +67,9 @@ export class Segmenter {
   private readonly room = new Signal()
   private readonly events = new Signal()
   private flushing: "none" | "flush" | "close" = "none"
+  /** What the step under way did that others have to be told of, at its end. */
+  private hasSealed = false
+  private hasOpened = false
 
   constructor(settings: SegmenterSettings, parts: SegmenterParts) {
     this.settings = settings
@@ -176,7 +180,21 @@ export class Segmenter {
   private admitAll(measured: Measured): Admitted {
     const first = this.last + 1
     this.admit(measured, 0)
-    return this.answer(first)
+    const answer = this.answer(first)
+    this.tell()
+    return answer
+  }
+
+  /** Wakes whom the last step concerns. */
+  private tell(): void {
+    if (this.hasSealed) {
+      this.hasSealed = false
+      this.parts.queue.wake()
+    }
+    if (this.hasOpened) {
+      this.hasOpened = false
+      this.events.wake()
+    }
   }
 
   private answer(first: number): Admitted {
@@ -231,7 +249,7 @@ export class Segmenter {
       ticket: { durable: Deferred.makeUnsafe<void, WalEnd>(), demanded: false }
     }
     this.open = opened
-    this.events.wake()
+    this.hasOpened = true
     return opened
   }
 
@@ -251,6 +269,7 @@ export class Segmenter {
     this.open = undefined
     this.flushing = "none"
     this.parts.queue.push(segment)
+    this.hasSealed = true
   }
 
   /** Seals the open segment if the policy says so; answers in how many milliseconds to look again, if ever. */
@@ -271,6 +290,7 @@ export class Segmenter {
     if (decision._tag === "WaitUntil") return decision.atMillis - nowMillis
     if (decision._tag === "Seal" && open !== undefined) {
       this.seal(open)
+      this.tell()
       this.room.wake()
     }
     return undefined
@@ -290,6 +310,14 @@ export class Segmenter {
 
   /** Accepts piece by piece, one waiting call after the other. */
   private appendInTurn(measured: Measured): Effect.Effect<Admitted, AppendError> {
+    let stopAsking: (() => void) | undefined
+    // Other logs give up room only while it is theirs that is missing.
+    const askOthers = (content: number | undefined) => {
+      const isShort = content !== undefined && !this.parts.budget.hasRoom(content + recordOverheadBytes)
+      if (isShort === (stopAsking !== undefined)) return
+      stopAsking?.()
+      stopAsking = isShort ? this.parts.budget.wait() : undefined
+    }
     const inTurn = Effect.suspend(() => {
       const first = this.last + 1
       let index = 0
@@ -301,7 +329,11 @@ export class Segmenter {
           return Effect.fail(new SequenceExhausted({ streamId: this.settings.streamId }))
         }
         index = this.admit(measured, index)
-        if (index === measured.records.length) return Effect.succeed(this.answer(first))
+        const isDone = index === measured.records.length
+        const answer = this.answer(first)
+        this.tell()
+        if (isDone) return Effect.succeed(answer)
+        askOthers(measured.contentBytes[index])
         this.events.wake()
         return Effect.andThen(this.room.wait, Effect.suspend(step))
       }
@@ -309,12 +341,11 @@ export class Segmenter {
     })
     const wait = Effect.sync(() => {
       this.waiting++
-      return this.parts.budget.wait()
     })
-    return Effect.acquireUseRelease(wait, () => this.turn.withPermits(1)(inTurn), (done) =>
-      Effect.sync(() => {
-        this.waiting--
-        done()
-      }))
+    const done = Effect.sync(() => {
+      this.waiting--
+      askOthers(undefined)
+    })
+    return Effect.acquireUseRelease(wait, () => this.turn.withPermits(1)(inTurn), () => done)
   }
 }

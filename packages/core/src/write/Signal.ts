@@ -1,4 +1,8 @@
-/** Wakes one waiting fiber, from synchronous code; a wake-up that nobody waits for is kept for the next wait. */
+/**
+ * Wakes one waiting fiber, from synchronous code; a wake-up that nobody waits for is kept for the next wait.
+ *
+ * The fiber runs at once, inside `wake`, until it has to wait again: call it only where the state is whole.
+ */
 import { Duration, Effect, Latch } from "effect"
 
 /** No single sleep is longer, so that a timer of weeks does not overflow; who sleeps looks again. */

@@ -119,13 +119,25 @@ describe("the shared buffer budget", () => {
 
   it.effect("who waits for room makes the others seal what they hold open", () =>
     Effect.gen(function*() {
-      const { gates, left, right } = yield* two(1_900)
+      const { gates, left, right } = yield* two(1_800)
       // Nobody waits for these; their interval is 30 days away.
       yield* left.wal.append([sized(900)])
-      const waiting = yield* start(right.wal.append([sized(900), sized(900)]))
+      const waiting = yield* start(right.wal.append([sized(900)]))
       yield* settle
       yield* gates.open(key(0))
-      assert.strictEqual((yield* Fiber.join(waiting)).last, 2)
+      assert.strictEqual((yield* Fiber.join(waiting)).last, 1)
+    }))
+
+  it.effect("a log whose own buffer is full makes nobody else seal", () =>
+    Effect.gen(function*() {
+      const { gates, left, right } = yield* two(1_000_000)
+      const waiting = yield* start(left.wal.append(range(1, 40).map(() => sized(900))))
+      yield* right.wal.append([sized(900)])
+      yield* TestClock.adjust("1 hour")
+      assert.isFalse(isDone(waiting))
+      assert.strictEqual((yield* right.wal.status).durable, 0)
+      for (const slot of range(0, 45)) yield* gates.open(key(slot))
+      assert.isTrue(isDone(waiting))
     }))
 
   it.effect("accepts a call larger than the budget whole, in pieces", () =>

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Metric, Stream } from "effect"
+import type { LostRange, WalRecord } from "../../src/WalRecord.ts"
 import { failing, harmed, skipping, tens } from "../support/Harmed.ts"
 import {
   drive,
@@ -104,10 +105,13 @@ describe("a missing segment", () => {
           ? { _tag: "Fail", reason: "AccessDenied" }
           : undefined
       )
-      const skipped = yield* drive(
-        Effect.flip(Stream.runDrain(log.wal.replay({ until: "durable-end", onDamage: "skip" })))
-      )
-      assert.strictEqual(skipped._tag, "AccessDenied")
+      const seen: Array<WalRecord | LostRange> = []
+      const skipping = Stream.runForEach(log.wal.replay({ until: "durable-end", onDamage: "skip" }), (element) =>
+        Effect.sync(() => {
+          seen.push(element)
+        }))
+      assert.strictEqual((yield* drive(Effect.flip(skipping)))._tag, "AccessDenied")
+      assert.deepStrictEqual(seqs(seen), range(1, 30))
     }))
 
   it.effect("a passing error of the store is waited out", () =>

@@ -30,7 +30,7 @@ export const records = (count: number, from = 1) =>
   Array.from({ length: count }, (_, index) => ({ payload: encode(`r${from + index}`) }))
 
 /** What `records` holds, as text. */
-export const names = (count: number, from = 1): ReadonlyArray<string> =>
+const names = (count: number, from = 1): ReadonlyArray<string> =>
   records(count, from).map((record) => decode(record.payload))
 
 const driven = 4_000

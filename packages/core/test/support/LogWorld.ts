@@ -20,7 +20,7 @@ import { ProcessRegistry, ProcessRegistryState } from "../../src/ProcessRegistry
 import type { AppendRecord, LostRange, WalRecord } from "../../src/WalRecord.ts"
 import type { Appended, WalService } from "../../src/WalService.ts"
 
-const prefix = "node/log/"
+export const prefix = "node/log/"
 export const manifest = manifestKey(prefix)
 
 export const encode = (text: string): Uint8Array => new TextEncoder().encode(text)

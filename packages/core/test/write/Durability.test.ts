@@ -3,6 +3,7 @@ import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { encodeSegment } from "../../src/format/SegmentCodec.ts"
 import { nodeDigest } from "../../src/node/NodeDigest.ts"
+import type { AppendError, WalEnd } from "../../src/WalError.ts"
 import {
   drive,
   encode,
@@ -156,15 +157,66 @@ describe("durability", () => {
       assert.deepInclude(yield* log.wal.status, { state: "failed", durable: 0 })
     }))
 
-  it.effect("stops with SegmentConflict when another writer's segment has its key", () =>
+  it.effect("stops with SegmentConflict when the same segment of another writer has its key", () =>
     Effect.gen(function*() {
-      const other = yield* open(still)
-      yield* store(other.wal, records(3))
-      const { body, header } = yield* stored(other.memory, key(0))
-      const log = yield* open(still)
-      log.memory.put(key(0), encodeSegment({ ...header, nonce: "f".repeat(32) }, body, nodeDigest))
+      const gates = makeGates()
+      let sent = encode("")
+      const log = yield* open(still, {
+        rules: [holdPuts(gates.of)],
+        onCreate: (name, bytes) => {
+          if (name === key(0)) sent = bytes.slice()
+        }
+      })
       const { durable } = yield* log.wal.append(records(3))
-      assert.strictEqual((yield* Effect.flip(durable))._tag, "SegmentConflict")
+      const failing = yield* start(Effect.flip(durable))
+      yield* settle
+      log.memory.put(key(0), sent)
+      const { body, header } = yield* stored(log.memory, key(0))
+      log.memory.put(key(0), encodeSegment({ ...header, nonce: "f".repeat(32) }, body, nodeDigest))
+      yield* gates.open(key(0))
+      assert.strictEqual((yield* Fiber.join(failing))._tag, "SegmentConflict")
+    }))
+
+  it.effect("who is told may append at once: order and live reads stay whole", () =>
+    Effect.gen(function*() {
+      const gates = makeGates()
+      const log = yield* open(four, { rules: [holdPuts((name) => name === key(0) ? gates.of(name) : undefined)] })
+      const acks: Array<number> = []
+      const told = (n: number): Effect.Effect<void, WalEnd | AppendError> =>
+        Effect.flatMap(log.wal.append(records(10, n * 10 + 1)), ({ durable }) =>
+          Effect.andThen(
+            durable,
+            Effect.suspend(() => {
+              acks.push(n)
+              return n < 20 ? told(n + 4) : Effect.void
+            })
+          ))
+      // Slots 1 to 3 are stored; all are told when slot 0 is, each of them appends then.
+      const all = yield* Effect.forEach(range(0, 3), (n) => start(told(n)))
+      yield* settle
+      assert.deepStrictEqual(acks, [])
+      yield* gates.open(key(0))
+      yield* Effect.forEach(all, Fiber.join)
+      assert.deepStrictEqual(acks.slice(0, 4), [0, 1, 2, 3])
+      assert.deepStrictEqual(seqs(yield* readAll(log.wal)), range(1, 240))
+    }))
+
+  it.effect("who is told in the middle of another's call gets its own numbers", () =>
+    Effect.gen(function*() {
+      const log = yield* open({ ...still, segment: { maxEntries: 10, linger: "1m", flushInterval: "1h" } })
+      yield* settle
+      const first = yield* start(Effect.gen(function*() {
+        const { durable } = yield* log.wal.append(records(5))
+        yield* durable
+        return yield* log.wal.append(records(3, 16))
+      }))
+      // Fills the segment of the first call, which is stored and told before this call is done.
+      const second = yield* log.wal.append(records(10, 6))
+      const third = yield* Fiber.join(first)
+      assert.deepStrictEqual([second.first, second.last], [6, 15])
+      assert.deepStrictEqual([third.first, third.last], [16, 18])
+      yield* log.wal.flush
+      assert.deepStrictEqual(texts(yield* readAll(log.wal)), range(1, 18).map((n) => `r${n}`))
     }))
 
   it.effect("is fenced by a newer writer for good: waiting and later calls fail with it", () =>

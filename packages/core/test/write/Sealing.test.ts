@@ -111,7 +111,7 @@ describe("sealing", () => {
       const log = yield* open(still, { rules: [holdPuts(gates.of)] })
       const first = yield* durableOf(log, 1)
       yield* settle
-      const rest = yield* Effect.forEach(range(2, 65), (n) => durableOf(log, 1, n))
+      const rest = yield* Effect.forEach(range(2, 65), (n) => Effect.tap(durableOf(log, 1, n), () => settle))
       // Not for the interval's sake either: it is not over.
       yield* TestClock.adjust("500 millis")
       assert.deepStrictEqual(puts(log), [key(0)])

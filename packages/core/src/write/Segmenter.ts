@@ -67,6 +67,8 @@ export class Segmenter {
   private readonly room = new Signal()
   private readonly events = new Signal()
   private flushing: "none" | "flush" | "close" = "none"
+  /** Somebody found no room since the last sealing. */
+  private refused = false
   /** What the step under way did that others have to be told of, at its end. */
   private hasSealed = false
   private hasOpened = false
@@ -119,7 +121,9 @@ export class Segmenter {
       const measured = this.measured(records)
       if ("_tag" in measured) return Effect.fail(measured)
       if (this.fits(measured)) return Effect.succeed(this.admitAll(measured))
-      return Effect.fail(new BufferFull({ bufferedBytes: this.buffered, limitBytes: this.settings.maxBufferedBytes }))
+      const full = new BufferFull({ bufferedBytes: this.buffered, limitBytes: this.settings.maxBufferedBytes })
+      this.wantRoom()
+      return Effect.fail(full)
     })
   }
 
@@ -223,6 +227,13 @@ export class Segmenter {
     return index
   }
 
+  /** Somebody was refused and may come again: this log, and the others that share the budget, seal what they have open. */
+  private wantRoom(): void {
+    this.refused = true
+    this.parts.budget.wait()()
+    this.events.wake()
+  }
+
   private get fill(): SegmentFill {
     return { entries: this.open?.columns.count ?? 0, contentBytes: this.open?.contentBytes ?? 0 }
   }
@@ -268,6 +279,7 @@ export class Segmenter {
   private seal(segment: PendingSegment): void {
     this.open = undefined
     this.flushing = "none"
+    this.refused = false
     this.parts.queue.push(segment)
     this.hasSealed = true
   }
@@ -284,7 +296,7 @@ export class Segmenter {
       queueHasRoom: this.parts.queue.hasRoom,
       workerFree: this.parts.workerFree(),
       demanded: open?.ticket.demanded === true,
-      roomWanted: this.waiting > 0 || this.parts.budget.isShort,
+      roomWanted: this.waiting > 0 || this.refused || this.parts.budget.isShort,
       flush: this.flushing
     })
     if (decision._tag === "WaitUntil") return decision.atMillis - nowMillis

@@ -64,6 +64,25 @@ describe("sealing", () => {
       assert.deepStrictEqual(yield* counts(log), [2])
     }))
 
+  it.effect("for a caller that was refused for want of room, after linger", () =>
+    Effect.gen(function*() {
+      const log = yield* open({
+        ...still,
+        segment: { maxBytes: 1_000, flushInterval: "1h", linger: "50ms" },
+        maxRecordBytes: 1_000,
+        maxBufferedBytes: 3_000
+      })
+      yield* log.wal.appendNow([sized(900)])
+      assert.strictEqual(
+        (yield* Effect.flip(log.wal.appendNow([sized(900), sized(900), sized(900)])))._tag,
+        "BufferFull"
+      )
+      yield* TestClock.adjust("49 millis")
+      assert.deepStrictEqual(yield* counts(log), [])
+      yield* TestClock.adjust("1 millis")
+      assert.deepStrictEqual(yield* counts(log), [1])
+    }))
+
   it.effect("by flush, without waiting for anything", () =>
     Effect.gen(function*() {
       const log = yield* open({ ...still, segment: { flushInterval: "1h", linger: "1m" } })

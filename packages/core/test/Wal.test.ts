@@ -1,4 +1,8 @@
+import { ProcessRegistry, ProcessRegistryState } from "@effect-wal/core/ProcessRegistry"
+import { ObjectStore } from "@effect-wal/core/store/ObjectStore"
 import { Wal } from "@effect-wal/core/Wal"
+import * as FaultyObjectStore from "@effect-wal/testing/FaultyObjectStore"
+import { MemoryObjectStore } from "@effect-wal/testing/MemoryObjectStore"
 import { WalTest } from "@effect-wal/testing/WalTest"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Stream } from "effect"
@@ -41,4 +45,19 @@ describe("Wal", () => {
       const read = yield* Fiber.join(live)
       assert.deepStrictEqual(read.map((record) => record.seq), [1, 2, 3, 4, 5])
     }).pipe(Effect.provide(WalTest.layer())))
+
+  it.effect("opening says at once that the store refuses its manifest", () =>
+    Effect.gen(function*() {
+      const memory = yield* MemoryObjectStore.make()
+      const faults = FaultyObjectStore.make(memory.store)
+      faults.rule((request) => request.operation === "replace" ? { _tag: "Fail", reason: "AccessDenied" } : undefined)
+      const registry = new ProcessRegistryState()
+      registry.probed.add(memory.store.id)
+      const error = yield* Effect.flip(Wal.make({ nodeId: "node", streamId: "log" })).pipe(
+        Effect.scoped,
+        Effect.provideService(ObjectStore, faults.store),
+        Effect.provideService(ProcessRegistry, registry)
+      )
+      assert.strictEqual(error._tag, "AccessDenied")
+    }))
 })

@@ -9,7 +9,7 @@ import { decodeManifest, encodeManifest, type Manifest } from "../format/Manifes
 import { NonceSource } from "../Nonce.ts"
 import type { Tag } from "../store/ObjectStore.ts"
 import { ObjectStore } from "../store/ObjectStore.ts"
-import type { ObjectStoreError } from "../store/ObjectStoreError.ts"
+import type { ObjectStoreError, Reason } from "../store/ObjectStoreError.ts"
 import { type Backoff, pauseBeforeRetry, retryWhilePassing, toStoreError } from "../store/StoreRetry.ts"
 import {
   type ManifestCorrupt,
@@ -73,6 +73,14 @@ export interface SwapGaveUp {
 
 export type SwapError = WriterFenced | ManifestVanished | ManifestCorrupt | ManifestTooNew | StoreError
 
+/** Answers that trying at once again does not change: rights, the bucket, what the store does not know. */
+const needsAttention: ReadonlySet<Reason> = new Set<Reason>([
+  "AccessDenied",
+  "NoSuchBucket",
+  "NotSupported",
+  "UnexpectedResponse"
+])
+
 /** What a writer is told whose manifest belongs to somebody else now. */
 export const fencedBy = (streamId: string, owner: { readonly epoch: number }, found: Manifest): WriterFenced =>
   new WriterFenced({ streamId, epoch: owner.epoch, byEpoch: found.epoch, byHost: found.host })
@@ -101,6 +109,7 @@ export const swapManifest = Effect.fnUntraced(
       if (owner !== undefined && (found.manifest.epoch !== owner.epoch || found.manifest.nonce !== owner.nonce)) {
         return yield* fencedBy(access.streamId, owner, found.manifest)
       }
+      if (needsAttention.has(error.reason)) return yield* toStoreError(error)
       held = found
       if (attempt + 1 >= request.attempts) return { _tag: "GaveUp", held, last: error } satisfies SwapGaveUp
     }

@@ -140,7 +140,7 @@ describe("replacing the manifest", () => {
 
   it.effect("[case 2] gives up after so many tries with the last answer, and takes none of them for success", () =>
     Effect.gen(function*() {
-      for (const reason of ["TimedOut", "Conflict", "PreconditionFailed", "AccessDenied"] as const) {
+      for (const reason of ["TimedOut", "Conflict", "PreconditionFailed"] as const) {
         const { faults, stored, swap } = yield* setUp
         faults.rule((request) => request.operation === "replace" ? { _tag: "Fail", reason } : undefined)
         const swapped = yield* swap()
@@ -148,5 +148,26 @@ describe("replacing the manifest", () => {
         assert.strictEqual(faults.requests.filter((request) => request.operation === "replace").length, 4)
         assert.strictEqual((yield* stored).host, "host")
       }
+    }))
+
+  it.effect("[case 2] what trying again does not change is said after one try, and is none for success", () =>
+    Effect.gen(function*() {
+      for (const reason of ["AccessDenied", "NoSuchBucket", "UnexpectedResponse"] as const) {
+        const { faults, stored, swap } = yield* setUp
+        faults.rule((request) => request.operation === "replace" ? { _tag: "Fail", reason } : undefined)
+        const error = yield* Effect.flip(swap())
+        assert.strictEqual(error._tag, reason === "UnexpectedResponse" ? reason : "AccessDenied")
+        assert.strictEqual(faults.requests.filter((request) => request.operation === "replace").length, 1)
+        assert.strictEqual((yield* stored).host, "host")
+      }
+    }))
+
+  it.effect("[case 1] a refusal that was applied all the same is read back as success", () =>
+    Effect.gen(function*() {
+      const { faults, swap } = yield* setUp
+      faults.rule((request) =>
+        request.operation === "replace" ? { _tag: "Fail", reason: "UnexpectedResponse", applied: true } : undefined
+      )
+      assert.isFalse("_tag" in (yield* swap()))
     }))
 })

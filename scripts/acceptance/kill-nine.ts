@@ -147,9 +147,9 @@ const scenario = async (run: Run, args: ReadonlyArray<string>): Promise<void> =>
   for (let kill = 1; kill <= kills;) {
     const becomesReady = server.ready()
     if (kill > 1 && chance() < 0.2) {
-      // From before it claims the log to after it has it.
+      // The first half of opening is the store probe; from before the claim of the log to after it is taken.
       await server.listening()
-      await pause(chance() * (openMillis.at(-1) ?? 200))
+      await pause((0.4 + 0.8 * chance()) * (openMillis.at(-1) ?? 200))
       killsWhileOpening++
     } else {
       await server.listening()

@@ -61,6 +61,16 @@ describe("replacing the manifest", () => {
       }
     }))
 
+  it.effect("gets in although a busy writer replaces it more often than tries are made", () =>
+    Effect.gen(function*() {
+      const { replace, swap } = yield* setUp
+      let written = 0
+      const busy = Effect.suspend(() => replace({ commit_id: String(++written).padStart(32, "0") }))
+      yield* busy
+      yield* Effect.forkChild(Effect.forever(Effect.andThen(Effect.sleep("2 millis"), busy)))
+      assert.strictEqual(hostOf(yield* swap()), "try 2")
+    }))
+
   it.effect("goes on after an earlier try of its own that landed late: that body is not the one that was asked for", () =>
     Effect.gen(function*() {
       const { faults, stored, swap } = yield* setUp

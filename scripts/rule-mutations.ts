@@ -23,6 +23,9 @@ import { type Edit, type Rule, rules } from "./rules.ts"
 const root = join(import.meta.dirname, "..")
 const left = new Set(["node_modules", "dist", ".git"])
 const folders = ["epoch", "format", "manifest", "retain", "scenarios", "write"]
+/** Longest run of the tests of one rule, and the status of `timeout` when it was longer. */
+const runSeconds = 240
+const timedOut = 124
 const onlyFirst = process.argv.includes("--first")
 
 /** Links what a package has installed; its siblings are those of the copy. */
@@ -73,9 +76,13 @@ const failedTests = (copy: string): ReadonlyArray<string> => {
   rmSync(output, { force: true })
   const vitest = join(root, "node_modules", "vitest", "vitest.mjs")
   const paths = folders.map((folder) => `packages/core/test/${folder}/`)
+  // Without a rule a loop may not end: the run and all its workers are killed then.
   const run = spawnSync(
-    process.execPath,
+    "timeout",
     [
+      "--kill-after=10",
+      String(runSeconds),
+      process.execPath,
       vitest,
       "run",
       "--project",
@@ -88,6 +95,7 @@ const failedTests = (copy: string): ReadonlyArray<string> => {
     { cwd: copy, encoding: "utf8" }
   )
   if (run.error !== undefined) throw run.error
+  if (run.status === timedOut || run.signal !== null) return ["the tests did not end"]
   const report: Report = JSON.parse(readFileSync(output, "utf8"))
   // A file that does not load has a message and no results: an edit that breaks the source shows nothing about tests.
   const broken = report.testResults.find((file) => file.assertionResults.length === 0 && file.message !== "")

@@ -29,7 +29,13 @@ const listLogs = Effect.fnUntraced(function*(prefix: string) {
   const root = prefix === "" ? "" : `${prefix}/`
   const found: Array<{ readonly nodeId: string; readonly streamId: string }> = []
   let startAfter: string | undefined
-  for (let count = 0; count < maxListings; count++) {
+  for (let count = 0;; count++) {
+    if (count === maxListings) {
+      yield* Effect.logWarning(
+        `more than ${maxListings} logs below "${prefix}": those from ${startAfter} on were not looked at`
+      )
+      break
+    }
     const page = yield* store.list({ prefix: root, limit: 1, ...(startAfter === undefined ? {} : { startAfter }) })
     const key = page.objects[0]?.key
     // A store that ignores `startAfter` would list the same key for ever.

@@ -1,7 +1,7 @@
 /**
  * The log as a service: `Wal.make` opens one, `Wal.layer` provides it, `Wal.Tag` names several in one program.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { resolveOptions, type WalOptionsInput } from "./config/ResolveOptions.ts"
 import { closeLog } from "./log/CloseLog.ts"
 import { makeEngine } from "./log/LogEngine.ts"
@@ -16,8 +16,7 @@ import type { WalService } from "./WalService.ts"
 
 export type * from "./WalService.ts"
 
-/** Opens a log with options that are resolved already, as those of a configuration file. */
-export const makeResolved = Effect.fnUntraced(function*(options: WalOptions) {
+const openIn = Effect.fnUntraced(function*(scope: Scope.Closeable, options: WalOptions) {
   const opened = yield* openLog(options)
   const engine = yield* makeEngine(options, opened)
   const metrics = yield* registerMetrics(
@@ -26,13 +25,20 @@ export const makeResolved = Effect.fnUntraced(function*(options: WalOptions) {
     () => statusOf(engine)
   )
   engine.onStored = (stored) => metrics.put(stored.millis / 1_000, stored.objectBytes)
-  const close = yield* Effect.cached(Effect.uninterruptible(closeLog(engine)))
+  const drained = yield* Effect.cached(Effect.uninterruptible(closeLog(engine)))
   // The last finalizer to be added is the first to run: the log drains while its fibers still live.
-  yield* Effect.addFinalizer(() => close)
+  yield* Effect.addFinalizer(() => drained)
   yield* Effect.logInfo(
     `log ${options.streamId} open: epoch ${engine.epoch}, durable up to ${engine.ledger.durable.seq}, ${opened.openMillis}ms`
   )
-  return makeService(engine, metrics, close)
+  return makeService(engine, metrics, Effect.uninterruptible(Effect.tap(drained, () => Scope.close(scope, Exit.void))))
+}, (effect, scope) => Scope.provide(effect, scope))
+
+/** Opens a log with options that are resolved already, as those of a configuration file. */
+export const makeResolved = Effect.fnUntraced(function*(options: WalOptions) {
+  // A scope of its own: an opening that fails, and a log that is closed, leave nothing behind in one that lives on.
+  const scope = yield* Scope.fork(yield* Effect.scope)
+  return yield* Effect.onError(openIn(scope, options), (cause) => Scope.close(scope, Exit.failCause(cause)))
 })
 
 /**

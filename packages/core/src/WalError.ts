@@ -283,7 +283,9 @@ export class InvalidCursor extends Schema.TaggedError<InvalidCursor>()("InvalidC
   rule: Schema.String
 }) {
   override get message(): string {
-    return `cursor ${this.cursor}: ${this.value} ${this.rule}`
+    return this.value === this.cursor
+      ? `cursor ${JSON.stringify(this.cursor)} ${this.rule}`
+      : `cursor ${this.cursor}: ${this.value} ${this.rule}`
   }
 }
 

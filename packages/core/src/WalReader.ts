@@ -3,15 +3,14 @@
  *
  * A live writer is not disturbed. What it shows is durable; what has become durable since is seen at the next look.
  */
-import type { Duration } from "effect"
-import { Context, Effect, Layer, Stream } from "effect"
+import { Context, Duration, Effect, Layer, Option, Result, Stream } from "effect"
 import { Compression } from "./codec/Compression.ts"
 import { Digest } from "./codec/Digest.ts"
 import { resolveOptions, type WalOptionsInput } from "./config/ResolveOptions.ts"
 import { allEnds } from "./epoch/EndsArchive.ts"
 import { observeLiveEpoch } from "./epoch/ObserveEpoch.ts"
 import type { LookContext } from "./epoch/SlotLook.ts"
-import type { Boundary } from "./format/Boundary.ts"
+import { type Boundary, compareBoundaries } from "./format/Boundary.ts"
 import type { CursorSet } from "./format/CursorSet.ts"
 import type { Manifest } from "./format/ManifestCodec.ts"
 import { manifestKey } from "./format/ObjectKey.ts"
@@ -22,7 +21,7 @@ import { readManifest } from "./manifest/ManifestStore.ts"
 import { SparseIndex } from "./manifest/SparseIndex.ts"
 import type { EpochSpan, LogView } from "./read/LogView.ts"
 import { ObjectStore } from "./store/ObjectStore.ts"
-import { ManifestMissing, ManifestVanished, type ReadError, type WalOpenError } from "./WalError.ts"
+import { ConfigError, ManifestMissing, ManifestVanished, type ReadError, type WalOpenError } from "./WalError.ts"
 import { isLostRange, type LostRange, type WalRecord } from "./WalRecord.ts"
 import type { ReadOptions, ReplayOptions, SkipDamage } from "./WalService.ts"
 
@@ -33,7 +32,7 @@ const attempts = 8
 export interface WalReaderOptions
   extends Pick<WalOptionsInput, "nodeId" | "streamId" | "prefix" | "maxSegmentBytes" | "prefetch" | "retry">
 {
-  /** How often a live read looks for more, while there is none. Default 1 s; each look is two to four requests. */
+  /** How often a live read looks for more, while there is none, at least 1 ms. Default 1 s; each look is two to four requests. */
   readonly pollInterval?: Duration.Input
 }
 
@@ -72,17 +71,8 @@ interface Snapshot {
   readonly index: SparseIndex
 }
 
-/** One look at the store. */
-const takeSnapshot = Effect.fnUntraced(function*(context: LookContext, streamId: string) {
-  const access = {
-    key: manifestKey(context.prefix),
-    streamId,
-    backoff: context.backoff,
-    readAttempts: context.attempts
-  }
-  const held = yield* readManifest(access)
-  if (held === undefined) return yield* new ManifestMissing({ key: access.key, found: "no log here" })
-  const manifest = held.manifest
+/** What a manifest leads to. */
+const follow = Effect.fnUntraced(function*(context: LookContext, manifest: Manifest) {
   const ends = yield* allEnds(context, manifest)
   const spans = ends.map((end): EpochSpan => ({ epoch: end.epoch, end: end.slot }))
   const index = new SparseIndex([...manifest.index, ...ends], Number.MAX_SAFE_INTEGER)
@@ -99,15 +89,45 @@ const takeSnapshot = Effect.fnUntraced(function*(context: LookContext, streamId:
   } satisfies Snapshot
 })
 
+/** One look at the store; and another, where a writer may have deleted meanwhile what the manifest led to. */
+const takeSnapshot = Effect.fnUntraced(function*(context: LookContext, streamId: string) {
+  const access = {
+    key: manifestKey(context.prefix),
+    streamId,
+    backoff: context.backoff,
+    readAttempts: context.attempts
+  }
+  let failedAt: Boundary | undefined
+  for (;;) {
+    const held = yield* readManifest(access)
+    if (held === undefined) return yield* new ManifestMissing({ key: access.key, found: "no log here" })
+    const followed = yield* Effect.result(follow(context, held.manifest))
+    if (Result.isSuccess(followed)) return followed.success
+    const { trim } = held.manifest
+    const isDamage = failedAt !== undefined && compareBoundaries(trim, failedAt) === 0
+    if (followed.failure._tag !== "SegmentMissing" || isDamage) return yield* followed.failure
+    failedAt = trim
+  }
+})
+
 type LookError = Effect.Error<ReturnType<typeof takeSnapshot>>
 
 /** The log was there when it was opened: a manifest that is not there any more was deleted. */
 const asReadError = (error: LookError): ReadError =>
   error._tag === "ManifestMissing" ? new ManifestVanished({ key: error.key }) : error
 
+/** A pause, so that a reader never asks without one. */
+const pollDuration = (input: Duration.Input): Effect.Effect<Duration.Duration, ConfigError> => {
+  const duration = Option.getOrElse(Duration.fromInput(input), () => Duration.zero)
+  if (Duration.toMillis(duration) >= 1) return Effect.succeed(duration)
+  const problem = { path: "pollInterval", value: String(input), rule: "must be a duration of at least 1 ms" }
+  return Effect.fail(new ConfigError({ source: "options", problems: [problem] }))
+}
+
 const makeReader = Effect.fnUntraced(function*(options: WalReaderOptions) {
   const { pollInterval = "1 second", ...logOptions } = options
   const resolved = yield* resolveOptions(logOptions)
+  const interval = yield* pollDuration(pollInterval)
   const problem = identityProblem(resolved)
   if (problem !== undefined) return yield* problem
   const store = yield* ObjectStore
@@ -140,8 +160,7 @@ const makeReader = Effect.fnUntraced(function*(options: WalReaderOptions) {
           ? Effect.void
           : Effect.flatMap(
             refresh,
-            (next) =>
-              next.durable.seq > seq ? Effect.void : Effect.andThen(Effect.sleep(pollInterval), view.beyond(seq))
+            (next) => next.durable.seq > seq ? Effect.void : Effect.andThen(Effect.sleep(interval), view.beyond(seq))
           )
       )
   }

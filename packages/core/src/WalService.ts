@@ -70,7 +70,7 @@ export interface WalStatus {
   readonly durable: SequenceNumber
   readonly trimmedTo: SequenceNumber
   readonly cursors: Readonly<Record<string, CursorStatus>>
-  /** The cursor that holds back deletion, where one does. */
+  /** The cursor that holds back deletion, where the policy is `committed` and one does. */
   readonly heldBackBy?: string
   /** Accepted and not durable: what a crash now would lose. */
   readonly atRisk: { readonly records: number; readonly bytes: number; readonly oldestAgeMillis: number }
@@ -106,7 +106,7 @@ export interface WalService {
   readonly sink: Sink.Sink<SequenceNumber, AppendRecord, never, AppendError>
   /** Seals what is open and waits until all that was accepted before is durable; its result is the watermark. */
   readonly flush: Effect.Effect<SequenceNumber, WalEnd>
-  /** These are done, in any order; the mark moves over what is contiguous. */
+  /** These are done, in any order; the mark moves over what is contiguous. Creates the cursor where it is missing. */
   readonly ack: (
     done: SequenceNumber | { readonly from: SequenceNumber; readonly to: SequenceNumber },
     options?: { readonly cursor?: string }
@@ -115,7 +115,10 @@ export interface WalService {
   readonly commit: (seq: SequenceNumber, options?: { readonly cursor?: string }) => Effect.Effect<void, CursorError>
   /** Forgets a cursor; `default` cannot be removed. */
   readonly removeCursor: (cursor: string) => Effect.Effect<void, CursorError>
-  /** Deletes whole segments at or below `seq`, as far as every cursor allows; its result is the new trim point. */
+  /**
+   * Deletes whole segments of what is durable now, at or below `seq`, as far as every cursor allows, and the rest once they
+   * do; its result is the new trim point.
+   */
   readonly trim: (seq: SequenceNumber) => Effect.Effect<SequenceNumber, CursorError>
   /** Records after a cursor, in order, durable ones only. */
   readonly replay: {
@@ -128,7 +131,10 @@ export interface WalService {
     (options?: ReadOptions): Stream.Stream<WalRecord, ReadError>
   }
   readonly status: Effect.Effect<WalStatus>
-  /** Refuses appends, seals, drains, writes manifest and cursors, all within `shutdown_timeout`. The second call gets the first's report. */
+  /**
+   * Refuses appends, seals, drains, writes manifest and cursors, all within `shutdown_timeout`. The second call gets the
+   * first's report. Afterwards this process can open the log again, and its series are gone.
+   */
   readonly close: Effect.Effect<CloseReport>
   /** Completes, never fails, when the log has ended: with the reason. */
   readonly ended: Effect.Effect<WalEnd>

@@ -1,6 +1,8 @@
+import { ObjectStore } from "@effect-wal/core/store/ObjectStore"
 import { Wal } from "@effect-wal/core/Wal"
 import { WalMap } from "@effect-wal/core/WalMap"
 import { WalReader } from "@effect-wal/core/WalReader"
+import * as FaultyObjectStore from "@effect-wal/testing/FaultyObjectStore"
 import { MemoryObjectStore } from "@effect-wal/testing/MemoryObjectStore"
 import { WalTest } from "@effect-wal/testing/WalTest"
 import { assert, describe, it } from "@effect/vitest"
@@ -46,6 +48,14 @@ describe("WalReader", () => {
       assert.deepStrictEqual(seqs(yield* Fiber.join(live)), [1, 2, 3, 4])
     }).pipe(Effect.provide(WalTest.layer())))
 
+  it.effect("refuses to look for more without a pause", () =>
+    Effect.gen(function*() {
+      for (const pollInterval of ["0 millis", "-1 seconds", 0.5] as const) {
+        const error = yield* Effect.flip(WalReader.make({ ...identity, pollInterval }))
+        assert.strictEqual(error._tag, "ConfigError")
+      }
+    }).pipe(Effect.provide(MemoryObjectStore.layer())))
+
   it.effect("refuses where there is no log", () =>
     Effect.gen(function*() {
       const error = yield* Effect.flip(WalReader.make(identity))
@@ -54,6 +64,25 @@ describe("WalReader", () => {
 })
 
 describe("WalMap", () => {
+  it.effect("opens a stream again whose first opening failed", () =>
+    Effect.gen(function*() {
+      const memory = yield* MemoryObjectStore.make()
+      const faults = FaultyObjectStore.make(memory.store)
+      const mend = faults.rule((request) =>
+        request.operation === "get" ? { _tag: "Fail", reason: "AccessDenied" } : undefined
+      )
+      yield* Effect.gen(function*() {
+        const map = yield* WalMap
+        const status = Effect.flatMap(Wal, (wal) => wal.status).pipe(Effect.provide(map.get("orders")))
+        assert.strictEqual((yield* Effect.flip(status))._tag, "AccessDenied")
+        mend()
+        assert.strictEqual((yield* status).state, "open")
+      }).pipe(
+        Effect.provide(WalMap.layer((streamId) => ({ nodeId: "test", streamId }))),
+        Effect.provideService(ObjectStore, faults.store)
+      )
+    }))
+
   it.effect("opens each stream once and shares it", () =>
     Effect.gen(function*() {
       const map = yield* WalMap

@@ -39,6 +39,8 @@ export interface S3Failure {
 export interface Question {
   readonly operation: Operation
   readonly key: string
+  /** The bucket, for people. */
+  readonly store: string
   /** Header names that a 501 may be about: those beyond a plain request. */
   readonly headersSent: ReadonlyArray<string>
 }
@@ -167,6 +169,7 @@ export const retryAfterMillis = (failure: S3Failure): number | undefined => {
 
 const detailOf = (failure: S3Failure, reason: Reason, question: Question): string => {
   const inSuccess = failure.kind === "error-in-success" ? "an error inside a successful answer: " : ""
+  if (reason === "NoSuchBucket") return `${question.store} does not exist`
   if (reason === "NotSupported") {
     const sent = question.headersSent.length === 0 ? "a plain request" : question.headersSent.join(" or ")
     const header = failure.header ?? sent

@@ -155,6 +155,7 @@ export const make: (options: S3Options) => Effect.Effect<ObjectStore["Service"],
       const question = (operation: Operation, key: string): Question => ({
         operation,
         key,
+        store: storeId(options),
         headersSent: headersOf(options, operation)
       })
       const fail = (operation: Operation, key: string) => (failure: S3Failure) =>

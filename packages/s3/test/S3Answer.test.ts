@@ -4,7 +4,12 @@ import { retryAfterMillis, toObjectStoreError } from "../src/S3Answer.ts"
 import type { S3Failure } from "../src/S3Answer.ts"
 
 const classify = (failure: Partial<S3Failure>, operation: Operation = "create") =>
-  toObjectStoreError({ kind: "answer", message: "said", ...failure }, { operation, key: "k", headersSent: [] })
+  toObjectStoreError({ kind: "answer", message: "said", ...failure }, {
+    operation,
+    key: "k",
+    store: "s3://host/bucket",
+    headersSent: []
+  })
 
 const table: ReadonlyArray<readonly [status: number, code: string | undefined, operation: Operation, reason: Reason]> =
   [
@@ -87,6 +92,10 @@ describe("S3Answer", () => {
     assert.isUndefined(after("soon"))
     assert.isUndefined(after("-3"))
     assert.isUndefined(classify({ status: 412, retryAfter: "3" }).retryAfterMillis)
+  })
+
+  it("a bucket that is not there is named", () => {
+    assert.strictEqual(classify({ status: 404, code: "NoSuchBucket" }).detail, "s3://host/bucket does not exist")
   })
 
   it("a redirect names the bucket's region", () => {

@@ -58,20 +58,33 @@ const nodeOptions = ({ limits }: ServerSettings): Http.ServerOptions => ({
   connectionsCheckingInterval: checkEveryMillis
 })
 
+const tlsError = (field: string, value: string, rule: string) =>
+  new ConfigError({ source: "tls", problems: [{ path: `server.tls.${field}`, value, rule }] })
+
 const readPem = Effect.fnUntraced(function*(field: string, path: string) {
   const fs = yield* FileSystem.FileSystem
   return yield* Effect.mapError(
     fs.readFileString(path),
-    (error) =>
-      new ConfigError({ source: "tls", problems: [{ path: `server.tls.${field}`, value: path, rule: error.message }] })
+    (error) => tlsError(field, path, `cannot be read: ${error.reason._tag}`)
   )
 })
 
 const createServer = Effect.fnUntraced(function*(settings: ServerSettings) {
   if (settings.tls === undefined) return Http.createServer(nodeOptions(settings))
-  const cert = yield* readPem("cert_file", settings.tls.certFile)
-  const key = yield* readPem("key_file", settings.tls.keyFile)
-  return Https.createServer({ ...nodeOptions(settings), cert, key })
+  const { certFile, keyFile } = settings.tls
+  const cert = yield* readPem("cert_file", certFile)
+  const key = yield* readPem("key_file", keyFile)
+  return yield* Effect.try({
+    try: () => Https.createServer({ ...nodeOptions(settings), cert, key }),
+    catch: (cause) =>
+      tlsError(
+        "cert_file",
+        certFile,
+        `is no certificate in PEM that fits the key in ${keyFile}: ${
+          cause instanceof Error ? cause.message : String(cause)
+        }`
+      )
+  })
 })
 
 /** Ends connections that would keep the server from closing. */
@@ -82,7 +95,7 @@ export class Connections extends Context.Service<Connections, {
   readonly answered: Effect.Effect<void>
 }>()("@effect-wal/server/Listener/Connections") {}
 
-/** The listening server; fails `ConfigError` where TLS files cannot be read, `ServeError` where it cannot listen. */
+/** The listening server; fails `ConfigError` where TLS files cannot be read or used, `ServeError` where it cannot listen. */
 export const layer = Layer.unwrap(Effect.gen(function*() {
   const settings = yield* Settings
   const lifecycle = yield* Lifecycle

@@ -13,7 +13,14 @@ import { Streams } from "./Streams.ts"
 
 const routes = Layer.mergeAll(AppendRecords.layer, ReadRecords.layer, ControlHandlers.layer, SystemRoutes.layer)
 
-const serving = HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true })
+/** Ids have at most 128 characters. The router's own 100 would hide the longest, and the answer that one is too long. */
+const maxParamLength = 1_024
+
+const serving = HttpRouter.serve(routes, {
+  disableLogger: true,
+  disableListenLog: true,
+  routerConfig: { maxParamLength }
+})
 
 /** Ends what is still connected before the server is closed, so that closing never waits for a client. */
 const hangUp = Layer.effectDiscard(Effect.gen(function*() {

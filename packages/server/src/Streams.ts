@@ -29,6 +29,12 @@ export interface StreamEntry {
   readonly state: StreamState
 }
 
+/** When a try to open is called slow: an operator who has mistyped an address looks at the log long before it gives up. */
+const slowOpeningMillis = 5_000
+
+/** How long the end of the scope waits for openings to stop; whoever closes all has waited longer already. */
+const stopOpeningMillis = 100
+
 /** First and largest pause between two tries to open a stream. */
 const openBackOff = { firstMillis: 500, largestMillis: 30_000 }
 
@@ -55,7 +61,12 @@ const openWithRetry = Effect.fnUntraced(function*(entry: MutableEntry, scope: Sc
   let pauseMillis = openBackOff.firstMillis
   for (;;) {
     const attempt = yield* Scope.fork(scope)
+    const slow = Effect.logWarning(
+      `stream ${entry.id} is still being opened after ${slowOpeningMillis / 1000}s: is its store there and reachable?`
+    )
+    const watcher = yield* Effect.forkChild(Effect.delay(slow, slowOpeningMillis))
     const result = yield* Effect.exit(Scope.provide(opener.open(entry.id), attempt))
+    yield* Fiber.interrupt(watcher)
     if (Exit.isSuccess(result)) {
       entry.state = { _tag: "Open", log: result.value }
       return result.value
@@ -114,7 +125,11 @@ export class Streams extends Context.Service<Streams, {
         yield* Effect.logError(`stream ${entry.id} has stopped: ${end.message}`)
         if (end._tag === "WalFailed") yield* Deferred.succeed(died, end)
       })
-      const watchers = yield* Effect.forEach([...byId.values()], (entry) => Effect.forkScoped(watch(entry)))
+      // Not children of the scope: what an opening still has to clean up at a store that is down must not hold it up.
+      const watchers = yield* Effect.forEach([...byId.values()], (entry) => Effect.forkDetach(watch(entry)))
+      const stopOpening = (within: Duration.Input) =>
+        Effect.asVoid(Effect.timeoutOption(Fiber.interruptAll(watchers), within))
+      yield* Effect.addFinalizer(() => stopOpening(stopOpeningMillis))
 
       const entry = (id: string) =>
         Effect.suspend(() => {
@@ -138,12 +153,14 @@ export class Streams extends Context.Service<Streams, {
         })
       const closeAll = Effect.fnUntraced(function*(within: Duration.Duration) {
         const open = [...byId.values()].flatMap(({ state }) => state._tag === "Open" ? [state.log] : [])
-        if (open.length < byId.size) yield* Fiber.interruptAll(watchers)
-        return yield* Effect.forEach(
+        const closing = Effect.forEach(
           open,
           (log) => Effect.timeoutOrElse(log.close, { duration: within, orElse: () => overdueReport(log) }),
           { concurrency: "unbounded" }
         )
+        if (open.length === byId.size) return yield* closing
+        const [reports] = yield* Effect.all([closing, stopOpening(within)], { concurrency: "unbounded" })
+        return reports
       })
       return Streams.of({ entries: () => [...byId.values()], entry, log, died: Deferred.await(died), closeAll })
     })

@@ -23,6 +23,14 @@ describe("append", () => {
       assert.deepStrictEqual(payloads(log), ["{\"a\":1}", "{\"a\":2}", "{\"a\":3}"])
     }))
 
+  it.effect("refuses a parameter that it does not know, for one that was mistyped would change the meaning", () =>
+    Effect.gen(function*() {
+      const { log, port } = yield* startServer()
+      const answer = yield* append(port, ndjson, "1\n", "?acks=accepted")
+      assert.deepStrictEqual([answer.status, json(answer).error.code], [400, "invalid_request"])
+      assert.deepStrictEqual(log.records, [])
+    }))
+
   it.effect("[case 24] refuses a broken line by its number and appends none of its neighbours", () =>
     Effect.gen(function*() {
       const { log, port } = yield* startServer()

@@ -1,6 +1,6 @@
 import { ManifestCorrupt, StoreUnavailable } from "@effect-wal/core/WalError"
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Fiber } from "effect"
+import { Duration, Effect, Fiber, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import { append, call, json } from "./support/Client.ts"
 import { startServer } from "./support/TestServer.ts"
@@ -34,6 +34,15 @@ describe("streams", () => {
       })
     }))
 
+  it.effect("tell times in whole milliseconds", () =>
+    Effect.gen(function*() {
+      const { log, port } = yield* startServer()
+      yield* log.hold
+      yield* append(port, ndjson, "1\n", "?ack=accepted")
+      yield* TestClock.adjust(Duration.micros(2_600n))
+      assert.strictEqual(json(yield* call(port, base)).at_risk.oldest_age_ms, 3)
+    }))
+
   it.effect("are flushed, and a flush that takes too long says so", () =>
     Effect.gen(function*() {
       const { log, port } = yield* startServer({ limits: { ackTimeout: Duration.seconds(30) } })
@@ -44,6 +53,22 @@ describe("streams", () => {
       assert.deepStrictEqual([answer.status, json(answer).error.code], [504, "flush_pending"])
       yield* log.release
       assert.deepStrictEqual(json(yield* send(port, "POST", `${base}/flush`)), { durable: 1 })
+    }))
+
+  it.effect("are trimmed, and a trim whose manifest cannot be stored does not hang", () =>
+    Effect.gen(function*() {
+      const { log, port } = yield* startServer({ limits: { ackTimeout: Duration.seconds(30) } })
+      yield* append(port, ndjson, "1\n")
+      yield* send(port, "PUT", `${base}/cursors/default`, { seq: 1 })
+      const mend = log.faults.rule(({ operation }) =>
+        operation === "replace" ? { _tag: "Fail", reason: "Unavailable" } : undefined
+      )
+      const late = yield* Effect.forkChild(send(port, "POST", `${base}/trim`, { seq: 1 }), { startImmediately: true })
+      const answer = yield* advanceUntil(late, "1 second")
+      assert.deepStrictEqual([answer.status, json(answer).error.code], [504, "trim_pending"])
+      mend()
+      const again = yield* Effect.forkChild(send(port, "POST", `${base}/trim`, { seq: 1 }), { startImmediately: true })
+      assert.deepStrictEqual(json(yield* advanceUntil(again, "1 second")), { trimmed_to: 1 })
     }))
 
   it.effect("keep cursors: read, commit, remove", () =>
@@ -58,6 +83,10 @@ describe("streams", () => {
       const beyond = yield* send(port, "PUT", path, { seq: 4 })
       assert.deepStrictEqual([beyond.status, json(beyond).error.code], [409, "commit_beyond_durable"])
       assert.deepStrictEqual(json(beyond).error.details, { cursor: "billing", requested: 4, durable: 3 })
+      const longest = yield* send(port, "PUT", `${base}/cursors/${"a".repeat(128)}`, { seq: 1 })
+      assert.deepStrictEqual([longest.status, json(longest).name], [200, "a".repeat(128)])
+      const longer = yield* send(port, "PUT", `${base}/cursors/${"a".repeat(129)}`, { seq: 1 })
+      assert.deepStrictEqual([longer.status, json(longer).error.code], [400, "invalid_cursor"])
       assert.strictEqual((yield* send(port, "DELETE", path)).status, 204)
       assert.strictEqual((yield* call(port, path)).status, 404)
     }))
@@ -68,6 +97,20 @@ describe("streams", () => {
       for (const body of [{}, { seq: "1" }, []]) {
         const answer = yield* send(port, "PUT", `${base}/cursors/x`, body)
         assert.deepStrictEqual([answer.status, json(answer).error.code], [400, "invalid_request"])
+      }
+      const place = yield* send(port, "PUT", `${base}/cursors/x`, { seq: "1" })
+      assert.strictEqual(json(place).error.message, "body: Expected number at [\"seq\"]")
+      const form = yield* call(port, `${base}/cursors/x`, {
+        method: "PUT",
+        headers: { "content-type": "application/x-www-form-urlencoded" },
+        body: "seq=1"
+      })
+      assert.deepStrictEqual([form.status, json(form).error.code], [415, "unsupported_media_type"])
+      const large = Buffer.alloc(70_000, "1")
+      const headers = { "content-type": "application/json" }
+      for (const body of [{ body: large }, { pieces: [large.subarray(0, 40_000), large.subarray(40_000)] }]) {
+        const answer = yield* call(port, `${base}/cursors/x`, { method: "PUT", headers, ...body })
+        assert.deepStrictEqual([answer.status, json(answer).error.code], [413, "body_too_large"])
       }
       const nowhere = yield* call(port, "/v1/nowhere")
       assert.deepStrictEqual([nowhere.status, json(nowhere).error.code], [404, "route_not_found"])
@@ -106,6 +149,24 @@ describe("streams that are not open", () => {
       yield* until(() => streams.entries().every(({ state }) => state._tag === "Open"))
       assert.strictEqual((yield* append(port, ndjson, "1\n")).status, 200)
       assert.strictEqual((yield* call(port, "/readyz")).status, 200)
+    }))
+
+  it.effect("say after 5 s that they are still being opened, once, and nothing when they are quick", () =>
+    Effect.gen(function*() {
+      const lines: Array<string> = []
+      const logger = Logger.make(({ message }) => {
+        lines.push(String(message))
+      })
+      const { streams } = yield* startServer({
+        streams: ["orders", "payments"],
+        open: (id) => id === "orders" ? Effect.sleep("12 seconds") : Effect.void
+      }).pipe(Effect.provide(Logger.layer([logger])))
+      yield* until(() => streams.entries().some(({ state }) => state._tag === "Open"))
+      yield* TestClock.adjust("20 seconds")
+      yield* until(() => streams.entries().every(({ state }) => state._tag === "Open"))
+      assert.deepStrictEqual(lines.filter((line) => line.includes("still being opened")), [
+        "stream orders is still being opened after 5s: is its store there and reachable?"
+      ])
     }))
 
   it.effect("stay refused when the error does not pass", () =>

@@ -128,12 +128,40 @@ describe("the program", () => {
       const cwd = yield* temporary
       const fs = yield* FileSystem.FileSystem
       yield* fs.writeFileString(`${cwd}/wal.yaml`, "streams:\n  - id: a\n    durabilty: 1\n")
-      for (const args of [["--config", "wal.yaml"], ["--config", "absent.yaml"], ["--host", "0.0.0.0"]]) {
+      const wrong = [
+        ["--config", "wal.yaml"],
+        ["--config", "absent.yaml"],
+        ["--host", "0.0.0.0"],
+        ["--port", "99999"],
+        ["config", "print", "--config", "wal.yaml"]
+      ]
+      for (const args of wrong) {
         const program = yield* startProgram({ args, cwd })
         assert.strictEqual(yield* program.ended, 2, args.join(" "))
         assert.notMatch(program.output(), /^\s+at /m)
         assert.notInclude(program.output(), "listens on")
       }
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  it.live("config print shows what is in force, without a secret and without starting anything", () =>
+    Effect.gen(function*() {
+      const cwd = yield* temporary
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.writeFileString(
+        `${cwd}/wal.yaml`,
+        config(s3Stream({
+          bucket: "my-bucket",
+          region: "us-east-1",
+          endpoint: "http://127.0.0.1:1",
+          forcePathStyle: true,
+          credentials: { accessKeyId: "some-key", secretAccessKey: Redacted.make("some-secret") }
+        }))
+      )
+      const program = yield* startProgram({ args: ["config", "print", "--config", "wal.yaml"], cwd })
+      assert.strictEqual(yield* program.ended, 0)
+      assert.match(program.output(), /^server\.port = 0 {2}# .*wal\.yaml:2$/m)
+      assert.include(program.output(), "secret_access_key = <redacted>")
+      assert.notInclude(program.output(), "some-secret")
     }).pipe(Effect.provide(NodeServices.layer)))
 
   it.live("tells its version and its flags", () =>
@@ -158,6 +186,7 @@ describe("the program", () => {
       const second = yield* startProgram({ args: ["--port", String(port)], cwd: other })
       assert.strictEqual(yield* second.ended, 1)
       assert.include(second.output(), "cannot listen: listen EADDRINUSE")
+      assert.include(second.output(), "choose another port with --port")
       assert.notMatch(second.output(), /^\s+at /m)
     }).pipe(Effect.provide(NodeServices.layer)))
 })

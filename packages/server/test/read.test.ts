@@ -109,6 +109,10 @@ describe("read", () => {
         assert.deepStrictEqual([answer.status, json(answer).error.code], [400, "invalid_request"], query)
       }
       assert.strictEqual((yield* call(port, path, { headers: { accept: "text/html" } })).status, 406)
+      for (const query of ["limit=2", "wait=1s"]) {
+        const tail = yield* call(port, `${path}?${query}`, { headers: { accept: "text/event-stream" } })
+        assert.deepStrictEqual([tail.status, json(tail).error.code], [400, "invalid_request"], query)
+      }
     }))
 
   it.effect("waits for the first record, and no longer than asked", () =>

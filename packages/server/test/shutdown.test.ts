@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Duration, Effect } from "effect"
+import { Deferred, Duration, Effect, Exit, Scope } from "effect"
 import { drain, exitCodes, serveUntil } from "../src/Shutdown.ts"
 import { append, call, connect, json } from "./support/Client.ts"
 import { startServer } from "./support/TestServer.ts"
@@ -72,6 +72,23 @@ describe("shutdown", () => {
         manifestWritten: false
       })
       assert.isNull(payments?.lost)
+    }))
+
+  it.effect("[case 26] an opening that cannot be interrupted holds up neither the other logs nor the end", () =>
+    Effect.gen(function*() {
+      const gate = yield* Deferred.make<void>()
+      const scope = yield* Scope.make()
+      const server = yield* startServer({
+        drainTimeout: Duration.seconds(25),
+        streams: ["orders", "payments"],
+        open: (id) => id === "orders" ? Effect.uninterruptible(Deferred.await(gate)) : Effect.void
+      }).pipe(Scope.provide(scope))
+      yield* until(() => server.streams.entries().some(({ state }) => state._tag === "Open"))
+      const reports = yield* Effect.forkChild(Effect.provideContext(drain, server.context))
+      assert.deepStrictEqual((yield* advanceUntil(reports, "1 second")).map(({ streamId }) => streamId), ["payments"])
+      const end = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+      yield* advanceUntil(end, "100 millis")
+      yield* Deferred.succeed(gate, undefined)
     }))
 
   it.effect("[case 26] appends that wait for durability are answered before the connections are closed", () =>

@@ -58,7 +58,34 @@ describe("healthz and readyz", () => {
     }))
 })
 
+describe("HEAD", () => {
+  it.effect("is answered as GET is, without a body", () =>
+    Effect.gen(function*() {
+      const { lifecycle, port } = yield* startServer()
+      const statusOf = (path: string) =>
+        Effect.map(call(port, path, { method: "HEAD" }), ({ body, status }) => {
+          assert.strictEqual(body.length, 0)
+          return status
+        })
+      assert.deepStrictEqual(
+        [yield* statusOf("/healthz"), yield* statusOf("/readyz"), yield* statusOf("/nowhere")],
+        [200, 200, 404]
+      )
+      yield* lifecycle.leave
+      assert.strictEqual(yield* statusOf("/readyz"), 503)
+    }))
+})
+
 describe("documents", () => {
+  it.effect("the OpenAPI document names every error schema by its status, and no schema twice", () =>
+    Effect.gen(function*() {
+      const { port } = yield* startServer()
+      const { components } = json(yield* get(port, "/openapi.json"))
+      const names = Object.keys(components.schemas)
+      assert.include(names, "Error404")
+      assert.deepStrictEqual(names.filter((name) => /_\d+$/.test(name)), [])
+    }))
+
   it.effect("the OpenAPI document lists every route", () =>
     Effect.gen(function*() {
       const { port } = yield* startServer()

@@ -37,7 +37,15 @@ describe("TLS", () => {
         startServer({ tls: { certFile: fixture("tls-cert.pem"), keyFile: fixture("absent.pem") } })
       )
       assert.strictEqual(error._tag, "ConfigError")
-      assert.include(error.message, "server.tls.key_file")
+      assert.include(error.message, "server.tls.key_file: cannot be read: NotFound")
+    }))
+
+  it.effect("a file that is no certificate is a configuration error too", () =>
+    Effect.gen(function*() {
+      const file = fixture("tls-key.pem")
+      const error = yield* Effect.flip(startServer({ tls: { certFile: file, keyFile: file } }))
+      assert.strictEqual(error._tag, "ConfigError")
+      assert.include(error.message, "server.tls.cert_file: is no certificate in PEM")
     }))
 })
 

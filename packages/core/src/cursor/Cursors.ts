@@ -135,7 +135,7 @@ export class Cursors {
   }
 
   private limitProblem(name: string, seq: number): InvalidCursor | CommitBeyondDurable | undefined {
-    if (!isId(name)) return new InvalidCursor({ cursor: name, value: name, rule: `name ${idRule}` })
+    if (!isId(name)) return new InvalidCursor({ cursor: name, value: name, rule: idRule })
     const durable = this.durable()
     if (seq > durable) return new CommitBeyondDurable({ cursor: name, requested: seq, durable })
     if (this.states.has(name) || this.states.size < maxCursors) return undefined

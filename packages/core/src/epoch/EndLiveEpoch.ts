@@ -104,21 +104,23 @@ export const tailBefore = Effect.fnUntraced(function*(search: LiveSearch, slot: 
   } satisfies EndedEpoch
 })
 
-/** Refuses to end the epoch where what is left lies below what was durable. */
-const refuseLoss = Effect.fnUntraced(function*(search: Search, tail: EndedEpoch, above: ReadonlyArray<SegmentHeader>) {
-  const { manifest } = search
-  const mine = above.filter((header) => isSegmentOf(header, place(search, header.slot)))
-  const through = lostThrough(
-    { slot: tail.end.slot, seq: tail.end.seq },
-    { above: mine, highestCursor: highestMark(tail.cursors) }
-  )
-  if (through === undefined) return
-  return yield* new SegmentMissing({
-    key: slotKey(search.prefix, manifest.live, tail.end.slot),
-    from: tail.end.seq + 1,
-    to: Math.max(through, tail.end.seq + 1)
-  })
-})
+/** Refuses an end where what is left lies below what was durable. */
+export const refuseLoss = Effect.fnUntraced(
+  function*(search: LiveSearch, tail: EndedEpoch, above: ReadonlyArray<SegmentHeader>) {
+    const { manifest } = search
+    const mine = above.filter((header) => isSegmentOf(header, place(search, header.slot)))
+    const through = lostThrough(
+      { slot: tail.end.slot, seq: tail.end.seq },
+      { above: mine, highestCursor: highestMark(tail.cursors) }
+    )
+    if (through === undefined) return
+    return yield* new SegmentMissing({
+      key: slotKey(search.prefix, manifest.live, tail.end.slot),
+      from: tail.end.seq + 1,
+      to: Math.max(through, tail.end.seq + 1)
+    })
+  }
+)
 
 type MarkerAnswer = "ended" | "taken"
 const ended: MarkerAnswer = "ended"

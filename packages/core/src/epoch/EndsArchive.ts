@@ -25,7 +25,7 @@ const decodeArchive = Schema.decodeUnknownResult(Archive)
 export const endsAbove = (ends: ReadonlyArray<Boundary>, trim: Boundary): ReadonlyArray<Boundary> =>
   ends.filter((end) => compareBoundaries(end, trim) > 0).sort(compareBoundaries)
 
-/** At most so many archives are followed: 1.2 million epochs. */
+/** At most so many archives are followed, 1.2 million epochs: beyond it they name each other. */
 const maxArchives = 10_000
 
 /** Stores the ends in an object of their own; answers what the manifest says of it. */
@@ -60,8 +60,9 @@ export const allEnds = Effect.fnUntraced(function*(context: LookContext, manifes
   const store = yield* ObjectStore
   const ends: Array<Boundary> = [...manifest.ends]
   let pointer = manifest.ends_archive
-  for (let count = 0; pointer !== null && pointer.through >= manifest.trim.epoch && count < maxArchives; count++) {
+  for (let count = 0; pointer !== null && pointer.through >= manifest.trim.epoch; count++) {
     const key: string = pointer.key
+    if (count === maxArchives) return yield* new ManifestCorrupt({ key, reason: `${maxArchives} archives lead to it` })
     const object = yield* retryWhilePassing(store.get(key), context).pipe(
       Effect.mapError((error) =>
         error.reason === "NotFound"

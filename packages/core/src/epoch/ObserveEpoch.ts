@@ -7,17 +7,25 @@
 import { Effect } from "effect"
 import type { Manifest } from "../format/ManifestCodec.ts"
 import { maxMarkerBytes } from "../format/SegmentCodec.ts"
-import { findMarker, searchStart, tailBefore } from "./EndLiveEpoch.ts"
+import { findMarker, refuseLoss, searchStart, tailBefore } from "./EndLiveEpoch.ts"
 import { firstMissing, inspect, orderSlots } from "./EndOfEpoch.ts"
-import { listSlots, type LookContext } from "./SlotLook.ts"
+import { listSlots, lookAtReadable, type LookContext } from "./SlotLook.ts"
 
-/** The point after the last segment of the live epoch, and the newest cursors. The manifest's `live` is not 0. */
+/**
+ * The point after the last segment of the live epoch, and the newest cursors. The manifest's `live` is not 0. Fails
+ * `SegmentMissing` where something that is stored above that point knows that more was durable.
+ */
 export const observeLiveEpoch = Effect.fnUntraced(function*(context: LookContext, manifest: Manifest) {
   const from = searchStart(manifest)
   const search = { ...context, manifest, from }
   const ordered = orderSlots(yield* listSlots(context, manifest.live, from.slot), from.slot)
   const missing = firstMissing(ordered, from.slot)
   const look = inspect(ordered, { from: from.slot, missing, window: manifest.live_window, maxMarkerBytes })
-  const marker = yield* findMarker(search, look.maybeMarkers)
-  return yield* tailBefore(search, marker ?? missing)
+  const [marker, above] = yield* Effect.all([
+    findMarker(search, look.maybeMarkers),
+    lookAtReadable(search, manifest.live, look.above)
+  ], { concurrency: "unbounded" })
+  const tail = yield* tailBefore(search, marker ?? missing)
+  yield* refuseLoss(search, tail, marker === undefined ? above : [])
+  return tail
 })

@@ -1,7 +1,7 @@
 /** Looking at slots of an epoch in the store: listings and headers. */
 import { Effect, Result } from "effect"
 import type { DigestService } from "../codec/Digest.ts"
-import { epochPrefix, parseSlotKey, slotKey } from "../format/ObjectKey.ts"
+import { epochPrefix, keyBefore, parseSlotKey, slotKey } from "../format/ObjectKey.ts"
 import { readHeader } from "../format/SegmentCodec.ts"
 import { maxHeaderBytes } from "../format/SegmentHeader.ts"
 import { ObjectStore } from "../store/ObjectStore.ts"
@@ -26,7 +26,7 @@ const maxPages = 10_000
 export const listSlots = Effect.fnUntraced(function*(context: LookContext, epoch: number, from: number) {
   const store = yield* ObjectStore
   const slots: Array<ListedSlot> = []
-  const startAfter = from === 0 ? epochPrefix(context.prefix, epoch) : slotKey(context.prefix, epoch, from - 1)
+  const startAfter = keyBefore(context.prefix, { epoch, slot: from })
   let page: string | undefined
   for (let count = 0; count < maxPages; count++) {
     const listed = yield* retryWhilePassing(

@@ -35,7 +35,7 @@ interface Probe {
 const unsupported = (probe: Probe, check: string, found: string) =>
   new ConditionalWritesUnsupported({ store: probe.store.id, check, found })
 
-/** The definite answer of a write: repeats what the store could not decide, on a key of its own each time. */
+/** The definite answer of a write: repeats it while the store could not decide, or its answer was lost. */
 const definite = Effect.fnUntraced(function*(probe: Probe, write: Effect.Effect<Tag, ObjectStoreError>, check: string) {
   for (let attempt = 0;; attempt++) {
     const answer = yield* Effect.result(write)
@@ -161,7 +161,11 @@ export const probeStore = Effect.fnUntraced(function*(request: ProbeRequest) {
     yield* Effect.forEach(Array.from({ length: rounds }, (_, round) => round), (round) => allAtOnce(probe, round))
   })
   const clean = retryWhilePassing(store.remove(keys), { backoff: request.backoff, attempts }).pipe(
-    Effect.catch((error) => Effect.logWarning(`the probe's objects could not be removed: ${error.message}`))
+    Effect.map((left) => left.map(({ code, key: leftKey }) => `${leftKey}: ${code}`)),
+    Effect.catch((error) => Effect.succeed([error.message])),
+    Effect.flatMap((problems) =>
+      Effect.forEach(problems, (problem) => Effect.logWarning(`an object of the probe was not removed: ${problem}`))
+    )
   )
   yield* checks.pipe(Effect.ensuring(clean))
 })

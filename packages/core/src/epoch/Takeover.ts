@@ -14,7 +14,7 @@ import { manifestKey, parseSlotKey, segmentsPrefix, slotKey } from "../format/Ob
 import { encodeEndMarker } from "../format/SegmentCodec.ts"
 import { activate, claim, endsToArchive, newManifest, recordedTail } from "../manifest/Manifest.ts"
 import {
-  fencedBy,
+  checkOwner,
   type HeldManifest,
   type ManifestAccess,
   readManifest,
@@ -89,7 +89,10 @@ const createManifest = Effect.fnUntraced(function*(request: TakeoverRequest, non
   const freshNonce = yield* NonceSource
   const access = accessOf(request)
   const found = yield* firstSegment(request)
-  if (found !== undefined) return yield* new ManifestMissing({ key: access.key, found })
+  // No damage where another opener has created the log, and written to it, since the manifest was looked for.
+  if (found !== undefined) {
+    return (yield* readManifest(access)) ?? (yield* new ManifestMissing({ key: access.key, found }))
+  }
   const logId = yield* freshNonce
   const chain = chainSeed(logId, request.digest)
   const manifest = newManifest({ logId, chain }, { nonce, host: request.host }, yield* freshNonce)
@@ -148,13 +151,6 @@ const checkMarkers = (request: TakeoverRequest, manifest: Manifest, opener: Open
     discard: true
   })
 
-/** A newer opener may have deleted what this one misses: then it is fenced, and nothing is damaged. */
-const refuseOvertaken = Effect.fnUntraced(function*(request: TakeoverRequest, claimed: Manifest) {
-  const { manifest } = yield* rereadManifest(accessOf(request))
-  if (manifest.epoch === claimed.epoch && manifest.nonce === claimed.nonce) return
-  return yield* fencedBy(request.streamId, claimed, manifest)
-})
-
 /** Takes the log over. Interrupting it leaves a log that opens again. */
 export const takeOver = Effect.fnUntraced(function*(request: TakeoverRequest) {
   const freshNonce = yield* NonceSource
@@ -169,7 +165,11 @@ export const takeOver = Effect.fnUntraced(function*(request: TakeoverRequest) {
     manifest.live === 0 ? Effect.succeed(noLiveEpoch) : endLiveEpoch(request, manifest, opener),
     checkMarkers(request, manifest, opener)
   ], { concurrency: "unbounded" }).pipe(
-    Effect.tapErrorTag(["SegmentMissing", "SegmentCorrupt", "EndMarkerLost"], () => refuseOvertaken(request, manifest))
+    // A newer opener may have deleted what this one misses: then it is fenced, and nothing is damaged.
+    Effect.tapErrorTag(
+      ["SegmentMissing", "SegmentCorrupt", "EndMarkerLost"],
+      () => checkOwner(accessOf(request), manifest)
+    )
   )
   const moved = endsToArchive(manifest)
   const archived = moved.length === 0

@@ -16,6 +16,10 @@ export const epochPrefix = (prefix: string, epoch: number): string =>
 export const slotKey = (prefix: string, epoch: number, slot: number): string =>
   `${epochPrefix(prefix, epoch)}${String(slot).padStart(slotDigits, "0")}.seg`
 
+/** After this key a listing starts with the slot, or with what follows where the slot is not stored. */
+export const keyBefore = (prefix: string, place: SlotName): string =>
+  place.slot === 0 ? epochPrefix(prefix, place.epoch) : slotKey(prefix, place.epoch, place.slot - 1)
+
 /** The throw-away object of one store probe. */
 export const probeKey = (prefix: string, nonce: string, part: string): string => `${prefix}probe/${nonce}-${part}`
 

@@ -1,11 +1,7 @@
 /**
  * The columns of a segment while it fills: plain growing arrays, written on the hot path without an effect.
  */
-import { Result, Schema } from "effect"
 import type { AppendRecord } from "../WalRecord.ts"
-
-const HeadersJson = Schema.fromJsonString(Schema.Record(Schema.String, Schema.String))
-const decodeHeaders = Schema.decodeUnknownResult(HeadersJson)
 
 /** First size of the payload buffer. */
 const initialBytes = 16_384
@@ -19,14 +15,10 @@ export class OpenColumns {
   readonly times: Array<number> = []
   /** Optional columns are created by the first record that has the field, filled up with `undefined`. */
   keys: Array<string | undefined> | undefined = undefined
+  /** As JSON. */
   headers: Array<string | undefined> | undefined = undefined
   contentTypes: Array<string | undefined> | undefined = undefined
   timestamps: Array<number | undefined> | undefined = undefined
-
-  /** The headers of a record from the text of their column; `undefined` when it is damaged. */
-  static decodeHeaders(text: string): Readonly<Record<string, string>> | undefined {
-    return Result.getOrUndefined(decodeHeaders(text))
-  }
 
   /** Copies the record in. */
   push(record: AppendRecord, appendedAt: number): void {

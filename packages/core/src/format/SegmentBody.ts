@@ -4,9 +4,10 @@
  * The byte table is in `docs/format.md`. Invariants checked on reading: every column lies within the body, the lengths of
  * the payloads add up to exactly the rest, times never fall.
  */
+import { Result, Schema } from "effect"
 import type { WalRecord } from "../WalRecord.ts"
 import { decodeText, encodeText, viewOf } from "./Bytes.ts"
-import { OpenColumns } from "./OpenColumns.ts"
+import type { OpenColumns } from "./OpenColumns.ts"
 
 /** Bit of each optional column in the column mask. */
 export const keyBit = 1
@@ -26,6 +27,8 @@ export interface BodyFailure {
 
 const failure = (offset: number, reason: string): BodyFailure => ({ _tag: "BodyFailure", offset, reason })
 
+const decodeHeaders = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Record(Schema.String, Schema.String)))
+
 const bitmapBytes = (count: number): number => Math.ceil(count / 8)
 
 const presentIn = (values: ReadonlyArray<unknown>): number =>
@@ -39,8 +42,8 @@ const setBitmap = (target: Uint8Array, offset: number, values: ReadonlyArray<unk
   }
 }
 
-/** Encodes the columns into a fresh buffer that has `headroom` free bytes before the body. */
-export const encodeBody = (columns: OpenColumns, headroom: number): Uint8Array => {
+/** Encodes the columns into a fresh buffer. */
+export const encodeBody = (columns: OpenColumns): Uint8Array => {
   const count = columns.count
   const text = [columns.keys, columns.headers, columns.contentTypes].map((values) =>
     values === undefined ? undefined : values.map((value) => value === undefined ? undefined : encodeText(value))
@@ -52,12 +55,11 @@ export const encodeBody = (columns: OpenColumns, headroom: number): Uint8Array =
     for (const value of values) size += value?.length ?? 0
   }
   if (columns.timestamps !== undefined) size += bitmapBytes(count) + 8 * presentIn(columns.timestamps)
-  const target = new Uint8Array(headroom + size + columns.payloadBytes)
+  const target = new Uint8Array(size + columns.payloadBytes)
   const view = viewOf(target)
-  let offset = headroom
   const mask = textColumns.reduce<number>((bits, bit, column) => text[column] === undefined ? bits : bits | bit, 0)
-  view.setUint32(offset, mask | (columns.timestamps === undefined ? 0 : timestampBit), true)
-  offset += maskBytes
+  view.setUint32(0, mask | (columns.timestamps === undefined ? 0 : timestampBit), true)
+  let offset = maskBytes
   for (let index = 0; index < count; index++) view.setUint32(offset + index * 4, columns.lengths[index] ?? 0, true)
   offset += count * 4
   for (let index = 0; index < count; index++) view.setFloat64(offset + index * 8, columns.times[index] ?? 0, true)
@@ -217,7 +219,7 @@ export const decodeBody = (
     const seq = segment.firstSeq + index
     if (seq >= fromSeq) {
       const headersText = columns.headers?.[index]
-      const headers = headersText === undefined ? undefined : OpenColumns.decodeHeaders(headersText)
+      const headers = headersText === undefined ? undefined : Result.getOrUndefined(decodeHeaders(headersText))
       if (headersText !== undefined && headers === undefined) {
         return failure(maskBytes, "headers of a record do not decode")
       }

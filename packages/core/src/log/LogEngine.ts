@@ -16,6 +16,7 @@ import { SparseIndex } from "../manifest/SparseIndex.ts"
 import { EpochMap } from "../read/EpochMap.ts"
 import type { LogView } from "../read/LogView.ts"
 import { TailBuffer } from "../read/TailBuffer.ts"
+import { makeAgeLimits } from "../retain/AgeLimits.ts"
 import { GarbageCollector } from "../retain/GarbageCollector.ts"
 import { decideTrim } from "../retain/TrimPolicy.ts"
 import { ObjectStore } from "../store/ObjectStore.ts"
@@ -28,7 +29,6 @@ import type { StampedSegment } from "../write/Segment.ts"
 import { Segmenter } from "../write/Segmenter.ts"
 import { SegmentQueue } from "../write/SegmentQueue.ts"
 import { SlotLedger } from "../write/SlotLedger.ts"
-import { makeAgeLimits } from "./AgeLimits.ts"
 import type { openLog } from "./OpenLog.ts"
 import { makePutLog } from "./PutLog.ts"
 import { coordinatorSettings, lanesOf, queuedPerWorker, segmenterSettings } from "./Settings.ts"
@@ -67,6 +67,8 @@ export class LogEngine {
   onStored: (stored: StoredSegment) => void = () => undefined
   /** Everything at or below it may go, as far as cursors allow. */
   requestedTrimSeq = 0
+  /** The highest trim point of any manifest body that was sent: what a new cursor must not start below. */
+  private sentTrimSeq: number
   private readonly open: Opened
   private readonly ages: ReturnType<typeof makeAgeLimits>
   private readonly putLog = makePutLog()
@@ -76,6 +78,7 @@ export class LogEngine {
     const manifest = opened.held.manifest
     this.options = options
     this.open = open
+    this.sentTrimSeq = manifest.trim.seq
     this.clock = ambient.clock
     this.traced = ambient.traced
     this.logId = manifest.log_id
@@ -92,12 +95,18 @@ export class LogEngine {
     })
     this.index = new SparseIndex([...manifest.index, ...opened.ends, manifest.checkpoint], indexEntries)
     this.epochMap = new EpochMap(opened.ends, opened.epoch, () => this.ledger.durable.slot)
-    this.ages = makeAgeLimits(options.retention, store, prefix, this.index)
+    this.ages = makeAgeLimits({
+      retention: options.retention,
+      store,
+      prefix,
+      index: this.index,
+      trim: () => this.coordinator.current.trim
+    })
     this.cursors = new Cursors(
       opened.cursors,
       { epoch: opened.epoch, maxAhead: options.cursor.maxAhead },
       () => this.ledger.durable.seq,
-      () => this.coordinator.current.trim.seq
+      () => this.sentTrimSeq
     )
     this.segmenter = new Segmenter(segmenterSettings(options, opened), {
       fate: this.fate,
@@ -188,7 +197,8 @@ export class LogEngine {
       stats,
       cursors: this.cursors,
       carrierDueMillis: (nowMillis) => this.carrierDueMillis(nowMillis),
-      beforeCommit: this.ages.refresh,
+      // Closing has no time to look: the next writer does.
+      beforeCommit: Effect.suspend(() => this.fate.refusesAppends ? Effect.void : this.ages.refresh),
       progress: (current) => this.progress(current),
       onTrimmed: (trim) => {
         this.index.dropThrough(trim)
@@ -216,11 +226,12 @@ export class LogEngine {
       tail,
       ended: () => this.fate.ended,
       beyond: (seq) => this.watermark.beyond(seq),
-      refresh: Effect.void
+      refresh: Effect.suspend(() => this.coordinator.checkOwner)
     }
   }
 
   private segmentStored(stored: StoredSegment): Effect.Effect<void> {
+    this.stats.rawBytes += stored.stamped.body.length
     this.stats.storedBytes += stored.storedBytes
     this.watermark.stored(stored.stamped.header.slot)
     this.onStored(stored)
@@ -244,6 +255,7 @@ export class LogEngine {
       atMost: (seq) => this.index.atMost(seq),
       ...this.ages.limits()
     })
+    this.sentTrimSeq = Math.max(this.sentTrimSeq, trim.seq)
     return { checkpoint: this.ledger.durable, trim, cursors, index: this.index.all }
   }
 

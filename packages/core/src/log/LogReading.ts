@@ -21,9 +21,8 @@ const seqProblem = (from: number): InvalidCursor | undefined =>
       rule: `must be a whole number from 1 to ${Number.MAX_SAFE_INTEGER}`
     })
 
-/** Skips what a time search left before the time; a boundary lies at or shortly before it. */
-const dropBefore = (atMillis: number) => (element: Element): boolean =>
-  !("_tag" in element) && element.appendedAt < atMillis
+/** A time search starts at or shortly before the time; what is lost there has none, and is told in any case. */
+const isFrom = (atMillis: number) => (element: Element): boolean => "_tag" in element || element.appendedAt >= atMillis
 
 /** Where a read starts: a number, and for a time what to leave out. */
 const startOf = Effect.fnUntraced(function*(view: LogView, from: ReadOptions["from"]) {
@@ -52,7 +51,7 @@ export const readFrom = (
       onDamage: options.onDamage ?? "fail"
     })))
   const from = options.from
-  const timed = typeof from === "object" ? Stream.dropWhile(stream, dropBefore(from.appendedAtMillis)) : stream
+  const timed = typeof from === "object" ? Stream.filter(stream, isFrom(from.appendedAtMillis)) : stream
   return options.limit === undefined ? timed : Stream.take(timed, options.limit)
 }
 

@@ -70,7 +70,8 @@ const makeCursorMethods = (engine: LogEngine) => {
     if (!Number.isSafeInteger(seq) || seq < 0) {
       return yield* new InvalidCursor({ cursor: "trim", value: String(seq), rule: "must be a whole number from 0" })
     }
-    engine.requestedTrimSeq = Math.max(engine.requestedTrimSeq, seq)
+    // What is not durable yet was not meant: it names no record.
+    engine.requestedTrimSeq = Math.max(engine.requestedTrimSeq, Math.min(seq, engine.ledger.durable.seq))
     yield* engine.coordinator.commit
     return engine.coordinator.current.trim.seq
   })
@@ -88,13 +89,16 @@ const makeReadMethods = (engine: LogEngine, metrics: WalMetricsHandle) => {
     view: engine.view,
     metrics,
     mark: (cursor: string) => engine.cursors.mark(cursor),
-    // A lost range counts as acknowledged once it is delivered: nobody else can do it.
+    // A lost range counts as acknowledged once it is delivered: its records come to nobody who could do it.
     onLost: (cursor: string, lost: LostRange) =>
       Effect.andThen(
         countLost(lost),
-        Effect.sync(() => {
-          engine.cursors.ack(cursor, lost, monotonicMillis(engine.clock))
+        Effect.suspend(() => {
+          const refused = engine.cursors.ack(cursor, lost, monotonicMillis(engine.clock))
           engine.coordinator.cursorChanged()
+          return refused === undefined
+            ? Effect.void
+            : Effect.logError(`the lost records ${lost.from} to ${lost.to} have to be acknowledged: ${refused.message}`)
         })
       )
   }

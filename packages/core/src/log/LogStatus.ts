@@ -35,7 +35,7 @@ export const statusOf = (engine: LogEngine): WalStatus => {
     durable,
     trimmedTo: coordinator.current.trim.seq,
     cursors: engine.cursors.statuses(),
-    ...(options.retention.policy !== "keep" && lowest.mark < durable ? { heldBackBy: lowest.name } : {}),
+    ...(options.retention.policy === "committed" && lowest.mark < durable ? { heldBackBy: lowest.name } : {}),
     atRisk: {
       records: segmenter.lastAccepted - durable,
       bytes: segmenter.bufferedBytes,

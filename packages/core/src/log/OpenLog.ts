@@ -99,7 +99,7 @@ export const openLog = Effect.fnUntraced(function*(options: WalOptions) {
     }),
     Effect.withSpan("wal.open", { attributes: { stream: options.streamId } })
   )
-  if (opened.epoch > 1) stats.takeovers++
+  if (opened.ended !== undefined) stats.takeovers++
   return {
     opened,
     prefix,

@@ -20,7 +20,7 @@ import type { LogFate } from "../write/LogFate.ts"
 import { Signal } from "../write/Signal.ts"
 import { advance, type Progress } from "./Manifest.ts"
 import { decideCommit, type ManifestPolicySettings } from "./ManifestPolicy.ts"
-import { type HeldManifest, type ManifestAccess, type SwapError, swapManifest } from "./ManifestStore.ts"
+import { checkOwner, type HeldManifest, type ManifestAccess, type SwapError, swapManifest } from "./ManifestStore.ts"
 
 /** Tries of one batch before `ManifestContention`. */
 const swapAttempts = 8
@@ -62,13 +62,14 @@ export class ManifestCoordinator {
   private failures = 0
   /** A newer writer was seen: nothing is written any more, whatever is still asked for. */
   private fenced = false
-  private waiters: Array<Deferred.Deferred<void, WalEnd>> = []
+  /** Who has asked for a commit and still waits. */
+  private readonly waiters = new Set<Deferred.Deferred<void, WalEnd>>()
 
   constructor(settings: CoordinatorSettings, parts: CoordinatorParts, held: HeldManifest) {
     this.settings = settings
     this.parts = parts
     this.held = held
-    parts.fate.onEnd((error) => this.answer(Exit.fail(error)))
+    parts.fate.onEnd((error) => this.answer([...this.waiters], Exit.fail(error)))
   }
 
   /** The manifest as it was last known to be stored. */
@@ -93,11 +94,18 @@ export class ManifestCoordinator {
     return Effect.suspend(() => {
       if (this.parts.fate.ended !== undefined) return Effect.fail(this.parts.fate.ended)
       const waiter = Deferred.makeUnsafe<void, WalEnd>()
-      this.waiters.push(waiter)
+      this.waiters.add(waiter)
       this.events.wake()
-      // A batch that is under way when the log ends takes its waiters with it.
-      return Effect.raceFirst(Deferred.await(waiter), this.parts.fate.awaitEnd)
+      return Effect.ensuring(Deferred.await(waiter), Effect.sync(() => this.waiters.delete(waiter)))
     })
+  }
+
+  /** Fails `WriterFenced`, and ends the log, where the manifest is another writer's by now. */
+  get checkOwner(): Effect.Effect<void, SwapError> {
+    return checkOwner(this.settings.access, this.settings).pipe(
+      Effect.tapErrorTag("WriterFenced", (error) => this.fence(error)),
+      Effect.provideService(ObjectStore, this.parts.store)
+    )
   }
 
   /** Writes by time and demand, until interrupted. */
@@ -113,7 +121,7 @@ export class ManifestCoordinator {
       nowMillis,
       pendingSegments: this.pendingSegments,
       pendingSinceMillis: this.pendingSince,
-      requested: this.waiters.length > 0,
+      requested: this.waiters.size > 0,
       cursorDirtySinceMillis: this.parts.cursors.dirtySinceMillis,
       cursorUnstoredRecords: this.parts.cursors.unstoredRecords,
       carrierDueMillis: this.parts.carrierDueMillis(nowMillis),
@@ -125,10 +133,9 @@ export class ManifestCoordinator {
     yield* this.write()
   })
 
-  /** One batch. What was asked for after its first try started waits for the next one. */
+  /** One batch. Who asks after it has started waits for the next one. */
   private readonly write = Effect.fnUntraced(function*(this: ManifestCoordinator) {
-    const waiters = this.waiters
-    this.waiters = []
+    const waiters = [...this.waiters]
     const segments = this.pendingSegments
     const startedAt = yield* monotonicNow
     yield* this.parts.beforeCommit
@@ -143,7 +150,7 @@ export class ManifestCoordinator {
           })
       })
     )
-    if (Result.isFailure(swapped)) return yield* this.failed(swapped.failure, waiters)
+    if (Result.isFailure(swapped)) return yield* this.failed(swapped.failure)
     if ("_tag" in swapped.success) {
       const { held, last } = swapped.success
       this.held = held
@@ -153,7 +160,7 @@ export class ManifestCoordinator {
         attempts: swapAttempts,
         last: last.message
       })
-      return yield* this.later(contention.message, waiters)
+      return yield* this.later(contention.message)
     }
     this.held = swapped.success
     this.failures = 0
@@ -163,47 +170,43 @@ export class ManifestCoordinator {
     this.parts.stats.manifestCommits++
     this.parts.cursors.stored(this.held.manifest.cursors)
     this.parts.onTrimmed(this.held.manifest.trim)
-    for (const waiter of waiters) Deferred.doneUnsafe(waiter, Exit.void)
+    this.answer(waiters, Exit.void)
   })
 
-  private failed(error: SwapError, waiters: Array<Deferred.Deferred<void, WalEnd>>): Effect.Effect<void> {
+  private failed(error: SwapError): Effect.Effect<void> {
     switch (error._tag) {
       case "WriterFenced":
-        return Effect.sync(() => {
-          this.fenced = true
-          this.waiters.push(...waiters)
-          this.parts.onFenced(error)
-        })
+        return this.fence(error)
       case "ManifestVanished":
       case "ManifestCorrupt":
       case "ManifestTooNew":
         return Effect.sync(() => {
-          this.waiters.push(...waiters)
           this.parts.fate.end(error)
         })
       default:
-        return this.later(error.message, waiters)
+        return this.later(error.message)
     }
   }
 
+  private fence(error: WriterFenced): Effect.Effect<void> {
+    return Effect.sync(() => {
+      this.fenced = true
+      this.parts.onFenced(error)
+    })
+  }
+
   /** The batch stays; it is tried again after a pause, sooner where somebody waits. */
-  private readonly later = Effect.fnUntraced(function*(
-    this: ManifestCoordinator,
-    reason: string,
-    waiters: Array<Deferred.Deferred<void, WalEnd>>
-  ) {
-    this.waiters.push(...waiters)
+  private readonly later = Effect.fnUntraced(function*(this: ManifestCoordinator, reason: string) {
     yield* Effect.logWarning(`manifest not written: ${reason}; it is tried again`)
     const attempt = this.failures++
-    if (this.waiters.length > 0) return yield* pauseBeforeRetry(this.settings.access.backoff, Math.min(attempt, 3))
+    if (this.waiters.size > 0) return yield* pauseBeforeRetry(this.settings.access.backoff, Math.min(attempt, 3))
     const now = yield* monotonicNow
     this.notBefore = now + this.settings.maxDelayMillis
     yield* pauseBeforeRetry(this.settings.access.backoff, attempt)
   })
 
-  private answer(exit: Exit.Exit<void, WalEnd>): void {
-    const waiters = this.waiters
-    this.waiters = []
+  private answer(waiters: ReadonlyArray<Deferred.Deferred<void, WalEnd>>, exit: Exit.Exit<void, WalEnd>): void {
+    for (const waiter of waiters) this.waiters.delete(waiter)
     for (const waiter of waiters) Deferred.doneUnsafe(waiter, exit)
   }
 }

@@ -82,8 +82,18 @@ const needsAttention: ReadonlySet<Reason> = new Set<Reason>([
 ])
 
 /** What a writer is told whose manifest belongs to somebody else now. */
-export const fencedBy = (streamId: string, owner: { readonly epoch: number }, found: Manifest): WriterFenced =>
+const fencedBy = (streamId: string, owner: { readonly epoch: number }, found: Manifest): WriterFenced =>
   new WriterFenced({ streamId, epoch: owner.epoch, byEpoch: found.epoch, byHost: found.host })
+
+/** Fails `WriterFenced` where the stored manifest is another writer's by now. */
+export const checkOwner = Effect.fnUntraced(function*(
+  access: ManifestAccess,
+  owner: { readonly epoch: number; readonly nonce: string }
+) {
+  const { manifest } = yield* rereadManifest(access)
+  if (manifest.epoch === owner.epoch && manifest.nonce === owner.nonce) return
+  return yield* fencedBy(access.streamId, owner, manifest)
+})
 
 /** Replaces the manifest. Answers what is in the store now, by its own word or read back. */
 export const swapManifest = Effect.fnUntraced(

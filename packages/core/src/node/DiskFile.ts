@@ -76,7 +76,9 @@ export interface DiskFileService {
 
 const diskError = (call: string, path: string, cause: unknown): DiskError => {
   const code = cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : "UNKNOWN"
-  return new DiskError({ call, path, code, detail: cause instanceof Error ? cause.message : String(cause) })
+  const message = cause instanceof Error ? cause.message : String(cause)
+  // Node ends its messages with the call and the path, which stand in fields of their own here.
+  return new DiskError({ call, path, code, detail: message.replace(/, \w+ '.*'$/, "") })
 }
 
 const attempt = <A>(call: string, path: string, run: () => Promise<A>): Effect.Effect<A, DiskError> =>

@@ -12,7 +12,7 @@ export class LogStats {
   recordsAppended = 0
   recordsDurable = 0
   segmentsDurable = 0
-  /** Raw bodies and stored bodies of durable segments. */
+  /** Bodies of stored segments, before packing and as they are stored. */
   rawBytes = 0
   storedBytes = 0
   /** Manifest tries that found another body, or whose answer was lost. */
@@ -24,6 +24,7 @@ export class LogStats {
   private readonly foreignKeys = new Set<string>()
   /** Records that readers with the policy `skip` were told are lost. */
   recordsLost = 0
+  /** Epochs of earlier writers that opening this log ended: 1, or 0 where none was live. */
   takeovers = 0
   readonly requests: Record<Operation, number> = { get: 0, create: 0, replace: 0, list: 0, remove: 0 }
   readonly retries = new Map<Reason, number>()
@@ -32,8 +33,6 @@ export class LogStats {
   lastStoreError: string | undefined = undefined
   /** The last answer that was no success, of any request. */
   lastAnswer = "none yet"
-  /** A PUT waits for somebody to change something: rights, credentials, the bucket, space. */
-  needsAttention = false
 
   /** Objects that are not ours among those that were listed; beyond the bound they are not told apart any more. */
   get foreignObjects(): number {
@@ -53,7 +52,6 @@ export class LogStats {
   storeWorks(): void {
     this.failingSinceMillis = undefined
     this.lastStoreError = undefined
-    this.needsAttention = false
   }
 }
 

@@ -36,7 +36,7 @@ const counters: ReadonlyArray<Reading> = [
   { name: "wal_segment_puts_total", description: "Segments made durable", read: (stats) => stats.segmentsDurable },
   {
     name: "wal_segment_raw_bytes_total",
-    description: "Bytes of durable segments before packing",
+    description: "Bytes of stored segment bodies before packing",
     read: (stats) => stats.rawBytes
   },
   {
@@ -68,7 +68,7 @@ const counters: ReadonlyArray<Reading> = [
   },
   {
     name: "wal_takeovers_total",
-    description: "Epochs of other writers that this process ended",
+    description: "Epochs of earlier writers that opening ended",
     read: (stats) => stats.takeovers
   }
 ]

@@ -43,7 +43,7 @@ export interface LogView {
   readonly ended?: () => WalEnd | undefined
   /** Waits until there is more than `seq`, or fails when there never will be. */
   readonly beyond: (seq: number) => Effect.Effect<void, ReadError>
-  /** Looks again at what may have changed behind the view: done before a segment is called missing. */
+  /** Looks again at what may have changed behind the view, whose owner may be another by now: done before a segment is called missing. */
   readonly refresh: Effect.Effect<void, ReadError>
 }
 
@@ -53,23 +53,11 @@ export interface Place {
   readonly slot: number
 }
 
-/** The slot that follows `place` in the log, skipping to the next epoch at an end; `undefined` at the durable end. */
-const normalize = (epochs: ReadonlyArray<EpochSpan>, place: Place): Place | undefined => {
-  for (const span of epochs) {
-    if (span.epoch < place.epoch) continue
-    const slot = span.epoch === place.epoch ? place.slot : 0
-    if (slot < span.end) return { epoch: span.epoch, slot }
-  }
-  return undefined
-}
-
 /** All slots from `start` up to the durable end as it is now, one after the other. */
 export function* placesFrom(view: LogView, start: Place): Generator<Place> {
-  const epochs = view.epochs()
-  let place = normalize(epochs, start)
-  while (place !== undefined) {
-    yield place
-    place = normalize(epochs, { epoch: place.epoch, slot: place.slot + 1 })
+  for (const { end, epoch } of view.epochs()) {
+    if (epoch < start.epoch) continue
+    for (let slot = epoch === start.epoch ? start.slot : 0; slot < end; slot++) yield { epoch, slot }
   }
 }
 

@@ -5,8 +5,9 @@
  */
 import { Effect, Option, Stream } from "effect"
 import type { Boundary } from "../format/Boundary.ts"
+import { slotKey } from "../format/ObjectKey.ts"
 import { recordsOf } from "../format/SegmentCodec.ts"
-import { type DamageError, type ReadError, Trimmed } from "../WalError.ts"
+import { type DamageError, type ReadError, SequenceGap, Trimmed } from "../WalError.ts"
 import type { LostRange, WalRecord } from "../WalRecord.ts"
 import { locateSeq } from "./Locate.ts"
 import type { LogView } from "./LogView.ts"
@@ -73,11 +74,27 @@ const stepBatch = (step: Step, request: StreamRequest, fromSeq: number): Effect.
 
 /** One stretch from the store, up to the durable end as it was when it started. */
 const fromStore = (view: LogView, request: StreamRequest, fromSeq: number): Stream.Stream<Batch, ReadError> =>
-  Stream.unwrap(Effect.map(
-    locateSeq(view, fromSeq),
-    (start: Boundary) =>
-      readSteps(view, start, fromSeq).pipe(Stream.mapEffect((step) => stepBatch(step, request, fromSeq)))
-  ))
+  Stream.suspend(() => {
+    const end = view.durable()
+    let reached = fromSeq
+    const steps = Stream.unwrap(Effect.map(
+      locateSeq(view, fromSeq),
+      (start: Boundary) =>
+        readSteps(view, start, fromSeq).pipe(Stream.mapEffect((step) => stepBatch(step, request, fromSeq)))
+    )).pipe(Stream.tap((batch) =>
+      Effect.sync(() => {
+        reached = Math.max(reached, batch.nextSeq)
+      })
+    ))
+    // No slot holds the rest: the manifest does not know an epoch that it must. Asking again would not end.
+    const rest = Stream.suspend(() => {
+      if (reached > end.seq) return Stream.empty
+      const key = slotKey(view.prefix, end.epoch, end.slot)
+      const error = new SequenceGap({ key, from: reached, to: end.seq })
+      return Stream.fromEffect(lossBatch({ from: reached, to: end.seq, error }, request, reached))
+    })
+    return Stream.concat(steps, rest)
+  })
 
 /** One segment from memory, where it is there. */
 const fromTail = (

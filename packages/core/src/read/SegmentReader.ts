@@ -74,15 +74,18 @@ const fetch = Effect.fnUntraced(function*(view: LogView, place: Place) {
   return { _tag: "Read", place, key, segment: read.success } satisfies Fetched as Fetched
 })
 
-/** The last number before the next segment that can be read: where a loss ends. Fails when the store does not say. */
+/** The next segment after `place` that can be read, or the durable end: where a loss ends. Fails when the store does not say. */
 const lossEnd = Effect.fnUntraced(function*(view: LogView, place: Place) {
   for (const next of placesFrom(view, { epoch: place.epoch, slot: place.slot + 1 })) {
     const header = yield* lookAt({ ...view, attempts }, next.epoch, next.slot).pipe(
       Effect.catchTags({ SegmentCorrupt: () => Effect.undefined, SegmentTooNew: () => Effect.undefined })
     )
-    if (header !== undefined && isSegmentOf(header, { logId: view.logId, ...next })) return header.firstSeq - 1
+    if (header !== undefined && isSegmentOf(header, { logId: view.logId, ...next })) {
+      return { lastLost: header.firstSeq - 1, resumesAt: next }
+    }
   }
-  return view.durable().seq
+  const durable = view.durable()
+  return { lastLost: durable.seq, resumesAt: durable }
 })
 
 const segmentStep = (
@@ -117,6 +120,8 @@ interface Position {
   readonly before: Boundary
   /** Something before is lost, so the chain cannot be followed. */
   readonly broken: boolean
+  /** Where the loss ends that was found last: what cannot be read before that was told with it. */
+  readonly resumesAt?: Place
 }
 
 type Judged = readonly [Position, ReadonlyArray<Step>]
@@ -129,15 +134,20 @@ const judgeLoss = Effect.fnUntraced(function*(
   errorOf: (from: number, to: number) => DamageError
 ) {
   const from = position.before.seq + 1
-  const to = yield* lossEnd(view, place)
-  if (to < from) return [{ ...position, broken: true }, []] satisfies Judged as Judged
+  const { lastLost: to, resumesAt } = yield* lossEnd(view, place)
+  if (to < from) return [{ ...position, broken: true, resumesAt }, []] satisfies Judged as Judged
   const lost: Step = { _tag: "Lost", from, to, error: errorOf(from, to) }
-  return [{ before: { ...position.before, ...place, seq: to }, broken: true }, [lost]] satisfies Judged as Judged
+  const before: Boundary = { ...position.before, ...place, seq: to }
+  return [{ before, broken: true, resumesAt }, [lost]] satisfies Judged as Judged
 })
 
 /** What a fetched slot is, after what came before it: mostly one step; a loss and a segment where numbers are missing. */
 const judge = Effect.fnUntraced(function*(view: LogView, fetched: Fetched, position: Position, fromSeq: number) {
   const { place } = fetched
+  const isTold = position.resumesAt !== undefined && compareBoundaries(place, position.resumesAt) < 0
+  if (isTold && (fetched._tag === "Missing" || fetched._tag === "Damaged")) {
+    return [position, []] satisfies Judged as Judged
+  }
   if (fetched._tag === "Missing") {
     yield* view.refresh
     const ended = view.ended?.()

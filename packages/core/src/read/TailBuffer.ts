@@ -11,6 +11,11 @@ export interface TailSegment {
   readonly body: Uint8Array
 }
 
+/** About what a segment takes beside its body: header, hashes, extensions. Segments of one small record are mostly that. */
+const segmentOverheadBytes = 2_048
+
+const sizeOf = (segment: TailSegment): number => segment.body.length + segmentOverheadBytes
+
 const lastSeq = (segment: TailSegment): number => segment.header.firstSeq + segment.header.count - 1
 
 export class TailBuffer {
@@ -25,11 +30,11 @@ export class TailBuffer {
   /** Adds the next durable segment; the oldest go until all fit. One that is larger than the window is not kept. */
   push(segment: TailSegment): void {
     this.segments.push(segment)
-    this.bytes += segment.body.length
+    this.bytes += sizeOf(segment)
     while (this.bytes > this.limitBytes) {
       const oldest = this.segments.shift()
       if (oldest === undefined) break
-      this.bytes -= oldest.body.length
+      this.bytes -= sizeOf(oldest)
     }
   }
 
@@ -46,10 +51,5 @@ export class TailBuffer {
       else high = middle
     }
     return this.segments[low]
-  }
-
-  /** First number in the window; `undefined` while it is empty. */
-  get firstSeq(): number | undefined {
-    return this.segments[0]?.header.firstSeq
   }
 }

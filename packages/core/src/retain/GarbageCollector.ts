@@ -11,7 +11,7 @@ import type { DigestService } from "../codec/Digest.ts"
 import { isMarkerOf } from "../epoch/EndOfEpoch.ts"
 import { lookAt, type LookContext } from "../epoch/SlotLook.ts"
 import { type Boundary, compareBoundaries } from "../format/Boundary.ts"
-import { epochPrefix, parseSlotKey, segmentsPrefix, slotKey } from "../format/ObjectKey.ts"
+import { epochPrefix, parseSlotKey, segmentsPrefix, slotKey, type SlotName } from "../format/ObjectKey.ts"
 import { maxMarkerBytes } from "../format/SegmentCodec.ts"
 import type { LogStats } from "../observe/LogStats.ts"
 import { type ListedObject, ObjectStore } from "../store/ObjectStore.ts"
@@ -23,6 +23,9 @@ const batchSize = 1_000
 
 /** Tries of one request before the batch is put back. */
 const attempts = 4
+
+/** Once so many keys wait for another try, nothing more is taken on: their number must not grow with the outage. */
+const maxAgain = 10_000
 
 /** Epochs before the trim point in which a sweep looks for what late requests brought back. */
 const sweptEpochs = 16
@@ -45,7 +48,7 @@ export class GarbageCollector {
   private readonly stats: LogStats
   private readonly events = new Signal()
   /** Everything before this point is deleted or in `again`. */
-  private deleted: Boundary
+  private deleted: SlotName
   private trim: Boundary
   private sweptEpoch: number | undefined = undefined
   private again: Array<string> = []
@@ -72,14 +75,14 @@ export class GarbageCollector {
 
   private readonly collect = Effect.fnUntraced(function*(this: GarbageCollector) {
     const trim = this.trim
-    const keys = this.keysBetween(this.deleted, trim)
-    this.deleted = trim
-    yield* this.remove([...this.again.splice(0), ...keys])
+    yield* this.remove(this.again.splice(0))
+    yield* this.removeUpTo(trim)
     // A sweep would find again what could not be deleted.
     if (this.again.length === 0 && this.sweptEpoch !== trim.epoch) {
       const swept = yield* Effect.result(this.sweep(trim))
-      if (Result.isSuccess(swept)) this.sweptEpoch = trim.epoch
-      else yield* Effect.logWarning(`garbage below the trim point was not looked for: ${swept.failure.message}`)
+      if (Result.isFailure(swept)) {
+        yield* Effect.logWarning(`garbage below the trim point was not looked for: ${swept.failure.message}`)
+      } else if (swept.success) this.sweptEpoch = trim.epoch
     }
     if (this.again.length === 0) {
       this.failures = 0
@@ -89,16 +92,29 @@ export class GarbageCollector {
     this.events.wake()
   })
 
-  /** Keys of all slots from one point up to another. They are dense, so no listing is needed. */
-  private keysBetween(from: Boundary, to: Boundary): ReadonlyArray<string> {
-    const keys: Array<string> = []
+  /** Goes on from where it is, batch by batch; stops early when too much waits for another try. */
+  private readonly removeUpTo = Effect.fnUntraced(function*(this: GarbageCollector, trim: Boundary) {
+    let keys: Array<string> = []
+    for (const { epoch, slot } of this.slotsBetween(this.deleted, trim)) {
+      if (this.again.length >= maxAgain) return
+      keys.push(slotKey(this.settings.prefix, epoch, slot))
+      if (keys.length < batchSize) continue
+      yield* this.remove(keys)
+      keys = []
+      this.deleted = { epoch, slot: slot + 1 }
+    }
+    yield* this.remove(keys)
+    this.deleted = trim
+  })
+
+  /** All slots from one point up to another. They are dense, so no listing is needed. */
+  private *slotsBetween(from: SlotName, to: SlotName): Generator<SlotName> {
     for (const epoch of this.settings.epochs()) {
       if (epoch < from.epoch || epoch > to.epoch) continue
       const first = epoch === from.epoch ? from.slot : 0
       const end = epoch === to.epoch ? to.slot : this.settings.endOf(epoch) ?? 0
-      for (let slot = first; slot < end; slot++) keys.push(slotKey(this.settings.prefix, epoch, slot))
+      for (let slot = first; slot < end; slot++) yield { epoch, slot }
     }
-    return keys
   }
 
   private readonly remove = Effect.fnUntraced(function*(this: GarbageCollector, keys: ReadonlyArray<string>) {
@@ -121,7 +137,7 @@ export class GarbageCollector {
     }
   })
 
-  /** Looks for segments below the trim point and beyond recorded ends, and deletes them. */
+  /** Looks for segments below the trim point and beyond recorded ends, and deletes them. False: not to the end. */
   private readonly sweep = Effect.fnUntraced(function*(this: GarbageCollector, trim: Boundary) {
     const store = yield* ObjectStore
     const { prefix } = this.settings
@@ -138,9 +154,11 @@ export class GarbageCollector {
         if (yield* this.isGarbage(context, object, trim)) garbage.push(object.key)
       }
       yield* this.remove(garbage)
+      if (this.again.length >= maxAgain) return false
       const last = listed.objects.at(-1)
       page = last !== undefined && last.key >= epochPrefix(prefix, trim.epoch + 1) ? undefined : listed.next
     } while (page !== undefined)
+    return true
   })
 
   private readonly isGarbage = Effect.fnUntraced(function*(

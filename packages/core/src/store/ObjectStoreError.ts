@@ -81,9 +81,14 @@ export class ObjectStoreError extends Schema.TaggedError<ObjectStoreError>()("Ob
   retryAfterMillis: Schema.optionalKey(Schema.Finite)
 }) {
   override get message(): string {
+    return `${this.operation} ${this.key}: ${this.answer}`
+  }
+
+  /** What the store said, without the request. */
+  get answer(): string {
     const status = this.status === undefined ? "" : ` status=${this.status}`
     const code = this.code === undefined ? "" : ` code=${this.code}`
-    return `${this.operation} ${this.key}: ${this.reason}: ${this.detail}${status}${code}`
+    return `${this.reason}: ${this.detail}${status}${code}`
   }
 
   /** The same request may succeed later, with nothing changed by us. */

@@ -61,7 +61,7 @@ export const retryWhilePassing = <A>(
 
 /** The public error for a store's answer that the log cannot work around. */
 export const toStoreError = (error: ObjectStoreError): StoreError => {
-  const fields = { operation: error.operation, key: error.key, detail: error.message }
+  const fields = { operation: error.operation, key: error.key, detail: error.answer }
   switch (error.reason) {
     case "AccessDenied":
     case "NoSuchBucket":

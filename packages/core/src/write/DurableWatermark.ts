@@ -67,7 +67,6 @@ export class DurableWatermark {
     tail.push({ key: segment.key, header: segment.header, body: segment.body })
     stats.recordsDurable += segment.header.count
     stats.segmentsDurable++
-    stats.rawBytes += segment.body.length
   }
 
   /** Waits until the watermark is above `seq`; fails when the log ends before. */

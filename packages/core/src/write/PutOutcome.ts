@@ -4,7 +4,7 @@
 import { isMarkerOf } from "../epoch/EndOfEpoch.ts"
 import { type Owner, ownerOf } from "../format/Extensions.ts"
 import type { SegmentHeader } from "../format/SegmentHeader.ts"
-import type { ObjectStoreError, Reason } from "../store/ObjectStoreError.ts"
+import type { ObjectStoreError } from "../store/ObjectStoreError.ts"
 
 /** What to do after a PUT that was not answered with success. */
 export type PutStep =
@@ -14,18 +14,6 @@ export type PutStep =
   | "retry"
 
 export const afterPut = (error: ObjectStoreError): PutStep => error.reason === "AlreadyExists" ? "look" : "retry"
-
-/** Answers that need somebody to change something: the writer goes on trying, but is not ready. */
-const needsAttention: ReadonlySet<Reason> = new Set<Reason>([
-  "AccessDenied",
-  "NoSuchBucket",
-  "CredentialsUnavailable",
-  "StoreFull",
-  "NotSupported",
-  "UnexpectedResponse"
-])
-
-export const isAttention = (error: ObjectStoreError): boolean => needsAttention.has(error.reason)
 
 export type LookStep =
   | { readonly _tag: "Confirmed" }

@@ -8,7 +8,7 @@
  * marker at a slot says nothing about the slots below it: those get the answer of the try that is under way.
  */
 import { Effect, Latch, Result } from "effect"
-import type { CompressionService } from "../codec/Compression.ts"
+import type { CodecError, CompressionService } from "../codec/Compression.ts"
 import type { DigestService } from "../codec/Digest.ts"
 import { encodeSegment, readHeader } from "../format/SegmentCodec.ts"
 import type { SegmentHeader } from "../format/SegmentHeader.ts"
@@ -18,10 +18,10 @@ import type { LogStats } from "../observe/LogStats.ts"
 import type { ObjectStore } from "../store/ObjectStore.ts"
 import type { ObjectStoreError } from "../store/ObjectStoreError.ts"
 import { type Backoff, pauseBeforeRetry } from "../store/StoreRetry.ts"
-import { SegmentConflict, WalFailed, WriterFenced } from "../WalError.ts"
+import { SegmentConflict, WriterFenced } from "../WalError.ts"
 import type { WalOptions } from "../WalOptions.ts"
 import type { LogFate } from "./LogFate.ts"
-import { afterLook, afterPut, isAttention } from "./PutOutcome.ts"
+import { afterLook, afterPut } from "./PutOutcome.ts"
 import type { StampedSegment } from "./Segment.ts"
 import type { SegmentQueue } from "./SegmentQueue.ts"
 import type { SlotLedger, StampContext } from "./SlotLedger.ts"
@@ -103,8 +103,8 @@ export class PutWorkerPool {
     this.endIfSettled()
   }
 
-  /** One worker, until interrupted or the log is over. */
-  get run(): Effect.Effect<never, WalFailed> {
+  /** One worker, until interrupted or the log is over. Fails only with what the codec says of the machine. */
+  get run(): Effect.Effect<never, CodecError> {
     return Effect.forever(Effect.flatMap(this.take, (stamped) => {
       const attributes = { key: stamped.key, records: stamped.header.count, bytes: stamped.header.rawBytes }
       return Effect.withSpan(this.put(stamped), "wal.put", { attributes })
@@ -167,9 +167,7 @@ export class PutWorkerPool {
     let header = stamped.header
     let stored = raw
     if (setting.type !== "none" && raw.length >= setting.thresholdBytes) {
-      const packed = yield* compression.compress(raw, setting).pipe(
-        Effect.mapError((error) => new WalFailed({ streamId: this.settings.streamId, cause: error.message }))
-      )
+      const packed = yield* compression.compress(raw, setting)
       // What does not shrink is stored, and marked, as it is.
       if (packed.length < raw.length) {
         stored = packed
@@ -192,7 +190,6 @@ export class PutWorkerPool {
         if (looked !== undefined) return looked
       } else {
         stats.countRetry(error, yield* monotonicNow)
-        stats.needsAttention = isAttention(error)
         yield* this.parts.onRetry(stamped.key, error)
       }
       if (this.isOver()) return false

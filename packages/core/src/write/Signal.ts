@@ -5,9 +5,6 @@
  */
 import { Duration, Effect, Latch } from "effect"
 
-/** No single sleep is longer, so that a timer of weeks does not overflow; who sleeps looks again. */
-const longestSleepMillis = 24 * 60 * 60 * 1_000
-
 export class Signal {
   private readonly latch = Latch.makeUnsafe(false)
 
@@ -24,7 +21,7 @@ export class Signal {
   waitAtMost(millis: number): Effect.Effect<void> {
     // Whole milliseconds, so that a remainder too small for the clock is not slept for again and again.
     const whole = Math.max(1, Math.ceil(millis))
-    const sleep = Effect.sleep(Duration.millis(Math.min(whole, longestSleepMillis)))
+    const sleep = Effect.sleep(Duration.millis(whole))
     return Effect.asVoid(Effect.raceFirst(this.wait, sleep))
   }
 }

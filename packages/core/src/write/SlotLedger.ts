@@ -66,7 +66,7 @@ export class SlotLedger {
   stamp(segment: PendingSegment, context: StampContext): StampedSegment {
     const { settings } = this
     const { columns } = segment
-    const body = encodeBody(columns, 0)
+    const body = encodeBody(columns)
     const crc = settings.digest.crc32(body)
     const header: SegmentHeader = {
       kind: "segment",

@@ -27,7 +27,7 @@ const failed = (bytes: Uint8Array, count = full.length) => {
 
 describe("a segment body", () => {
   it.prop("comes back as it went in, from any record on", [Records, Schema.Int], ([records, skip]) => {
-    const body = encodeBody(columnsOf(records), 0)
+    const body = encodeBody(columnsOf(records))
     const from = 1 + Math.abs(skip % records.length)
     const decoded = decodeBody(body, { firstSeq: 1, count: records.length }, from)
     assert.deepEqual(
@@ -36,31 +36,25 @@ describe("a segment body", () => {
     )
   }, { arbitrary: { runs: 300 } })
 
-  it("leaves the headroom free", () => {
-    const body = encodeBody(columnsOf(full), 16)
-    assert.deepEqual(body.subarray(0, 16), new Uint8Array(16))
-    assert.deepEqual(body.subarray(16), encodeBody(columnsOf(full), 0))
-  })
-
   it("that is cut at any byte is damage", () => {
-    const body = encodeBody(columnsOf(full), 0)
+    const body = encodeBody(columnsOf(full))
     for (let length = 0; length < body.length; length++) assert.notStrictEqual(failed(body.slice(0, length)), "decoded")
   })
 
   it("with bytes after the last payload is damage", () => {
-    const body = encodeBody(columnsOf(full), 0)
+    const body = encodeBody(columnsOf(full))
     assert.strictEqual(failed(Uint8Array.of(...body, 0)), "1 bytes follow the last payload")
   })
 
   it("with a count that is not that of the header is damage, without room for what it claims", () => {
-    const body = encodeBody(columnsOf(full), 0)
+    const body = encodeBody(columnsOf(full))
     for (const count of [0, 2, 4, 1_000, 0xffff_ffff]) assert.notStrictEqual(failed(body, count), "decoded")
     assert.strictEqual(failed(body, 0xffff_ffff), "lengths and times are cut")
   })
 
   it("names what is wrong with each column", () => {
     const damaged = (records: ReadonlyArray<AppendRecord>, change: (bytes: Uint8Array, view: DataView) => void) => {
-      const body = encodeBody(columnsOf(records), 0)
+      const body = encodeBody(columnsOf(records))
       change(body, viewOf(body))
       return failed(body, records.length)
     }

@@ -20,8 +20,7 @@ const context = { digest: nodeDigest, compression: nodeCompression, maxSegmentBy
 const key = "k/segments/0000000003/000000000017.seg"
 
 const raw = encodeBody(
-  columnsOf(Array.from({ length: 10 }, (_, index) => ({ payload: new Uint8Array(100).fill(index) }))),
-  0
+  columnsOf(Array.from({ length: 10 }, (_, index) => ({ payload: new Uint8Array(100).fill(index) })))
 )
 
 const object = (change: Partial<SegmentHeader> = {}, stored: Uint8Array = raw) =>

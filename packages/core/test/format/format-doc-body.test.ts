@@ -36,7 +36,7 @@ const columnValues: Readonly<Record<string, ReadonlyArray<string | number | unde
 const encoded = (): Uint8Array => {
   const columns = new OpenColumns()
   records.forEach((record, index) => columns.push(record, 1_000 + index))
-  return encodeBody(columns, 0)
+  return encodeBody(columns)
 }
 
 const [parts = [], bits = [], textColumn = [], timesColumn = []] = [0, 1, 2, 3].map((nth) => table("Segment body", nth))
@@ -124,7 +124,7 @@ describe("docs/format.md, bodies", () => {
         ...(name === "timestamp" ? { timestamp: 1 } : {})
       }
       columns.push(record, 1)
-      assert.strictEqual(viewOf(encodeBody(columns, 0)).getUint32(0, true), numberOf(row["bit"]), name)
+      assert.strictEqual(viewOf(encodeBody(columns)).getUint32(0, true), numberOf(row["bit"]), name)
     }
     const body = encoded()
     viewOf(body).setUint32(0, 16, true)

@@ -1,3 +1,4 @@
+import { MemoryObjectStore } from "@effect-wal/testing/MemoryObjectStore"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Metric, Stream } from "effect"
 import { TestClock } from "effect/testing"
@@ -195,6 +196,42 @@ describe("metrics", () => {
       assert.strictEqual(seen["wal_takeovers_total"], 1)
       yield* log.end
       yield* drive(first.end)
+    }))
+
+  it.effect("the ratio holds while a lower slot is still on its way", () =>
+    Effect.suspend(() => {
+      const gates = makeGates()
+      return withLog(
+        (log) =>
+          Effect.gen(function*() {
+            for (const _ of [0, 1, 2]) {
+              yield* log.wal.append(records(10))
+              yield* settle
+            }
+            for (const slot of [1, 2]) yield* gates.open(key(slot))
+            assert.deepInclude(yield* values(), { wal_records_durable_total: 0, wal_compression_ratio: 1 })
+            yield* gates.open(key(0))
+          }),
+        { ...tens, parallelPut: { workers: 3 } },
+        { rules: [holdPuts(gates.of)] }
+      )
+    }))
+
+  it.effect("an opening after one that never became a writer ends nobody's epoch", () =>
+    Effect.gen(function*() {
+      const memory = yield* MemoryObjectStore.make()
+      let claims = 0
+      const refused = yield* Effect.exit(open(still, {
+        memory,
+        rules: [(request) =>
+          request.operation === "replace" && claims++ > 0 ? { _tag: "Fail", reason: "AccessDenied" } : undefined]
+      }))
+      assert.strictEqual(refused._tag, "Failure")
+      const log = yield* open(still, { memory })
+      const seen = yield* values()
+      assert.strictEqual(seen["wal_epoch"], 2)
+      assert.strictEqual(seen["wal_takeovers_total"], 0)
+      yield* log.end
     }))
 
   it.effect("go with the log: 1,000 logs opened and closed leave no series [case 27]", () =>

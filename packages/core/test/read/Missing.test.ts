@@ -52,6 +52,24 @@ describe("a missing segment", () => {
       assert.deepInclude(lost?.state, { count: 10 })
     }))
 
+  it.effect("many in a row: looked over once, not once for each", () =>
+    Effect.gen(function*() {
+      let headers = 0
+      const options = { ...tens, segment: { maxEntries: 1 } }
+      const writer = yield* open(options)
+      yield* storeSegments(writer.wal, 120, 1)
+      yield* writer.wal.close
+      const log = yield* reopen(writer, options, {
+        onGet: (_, header) => {
+          headers += header ? 1 : 0
+        }
+      })
+      for (let slot = 20; slot < 100; slot++) log.memory.objects.delete(key(slot))
+      headers = 0
+      assert.deepStrictEqual(yield* skipping(log), [...range(1, 20), "lost 21-100", ...range(101, 120)])
+      assert.isAtMost(headers, 100)
+    }))
+
   it.effect("404 once, then 200: read on [case 18]", () =>
     Effect.gen(function*() {
       const log = yield* harmed(() => undefined)

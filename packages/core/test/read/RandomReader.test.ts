@@ -29,7 +29,7 @@ const run = Effect.fnUntraced(function*(seed: number) {
   const options: Options = {
     segment: { maxEntries: 1 + below(8) },
     parallelPut: { workers: 1 + below(4) },
-    tailBufferBytes: below(3) * 400,
+    tailBufferBytes: below(3) * 2_500,
     prefetch: 1 + below(5),
     retention: { policy: "committed" },
     manifest: { maxSegments: 1 + below(8), maxDelay: "1s" },

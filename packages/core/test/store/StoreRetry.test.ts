@@ -81,4 +81,8 @@ describe("a repeated request", () => {
   ])("%s is told as %s", (reason, tag) => {
     assert.strictEqual(toStoreError(failing(reason))._tag, tag)
   })
+
+  it("names the request once", () => {
+    assert.strictEqual(toStoreError(failing("Unavailable")).message, "get k: Unavailable: d")
+  })
 })

@@ -2,29 +2,28 @@
 import { assert, describe, it } from "@effect/vitest"
 import { encodeOwner } from "../../src/format/Extensions.ts"
 import { ObjectStoreError, type Reason } from "../../src/store/ObjectStoreError.ts"
-import { afterLook, afterPut, isAttention } from "../../src/write/PutOutcome.ts"
+import { afterLook, afterPut } from "../../src/write/PutOutcome.ts"
 import { markerHeader, segmentHeader } from "../format/Samples.ts"
 
 const answer = (reason: Reason) => new ObjectStoreError({ operation: "create", key: "k", reason, detail: "d" })
 
 describe("the answer to a segment PUT", () => {
-  it.each<readonly [Reason, "look" | "retry", boolean]>([
-    ["AlreadyExists", "look", false],
-    ["Conflict", "retry", false],
-    ["TimedOut", "retry", false],
-    ["Unavailable", "retry", false],
-    ["Throttled", "retry", false],
-    ["PreconditionFailed", "retry", false],
-    ["NotFound", "retry", false],
-    ["AccessDenied", "retry", true],
-    ["NoSuchBucket", "retry", true],
-    ["CredentialsUnavailable", "retry", true],
-    ["StoreFull", "retry", true],
-    ["NotSupported", "retry", true],
-    ["UnexpectedResponse", "retry", true]
-  ])("%s: %s, needs attention: %s", (reason, step, attention) => {
+  it.each<readonly [Reason, "look" | "retry"]>([
+    ["AlreadyExists", "look"],
+    ["Conflict", "retry"],
+    ["TimedOut", "retry"],
+    ["Unavailable", "retry"],
+    ["Throttled", "retry"],
+    ["PreconditionFailed", "retry"],
+    ["NotFound", "retry"],
+    ["AccessDenied", "retry"],
+    ["NoSuchBucket", "retry"],
+    ["CredentialsUnavailable", "retry"],
+    ["StoreFull", "retry"],
+    ["NotSupported", "retry"],
+    ["UnexpectedResponse", "retry"]
+  ])("%s: %s", (reason, step) => {
     assert.strictEqual(afterPut(answer(reason)), step)
-    assert.strictEqual(isAttention(answer(reason)), attention)
   })
 })
 

@@ -101,12 +101,12 @@ export const StreamStatus = Schema.Struct({
   ),
   held_back_by: Schema.optionalKey(Schema.String),
   /** Accepted and not durable: what a crash now would lose. */
-  at_risk: Schema.optionalKey(Schema.Struct({ records: Schema.Int, bytes: Schema.Int, oldest_age_ms: Schema.Finite })),
+  at_risk: Schema.optionalKey(Schema.Struct({ records: Schema.Int, bytes: Schema.Int, oldest_age_ms: Schema.Int })),
   buffered: Schema.optionalKey(
     Schema.Struct({ bytes: Schema.Int, limit_bytes: Schema.Int, queued_segments: Schema.Int })
   ),
   segments: Schema.optionalKey(Schema.Struct({ durable: Schema.Int, in_flight: Schema.Int })),
-  store_failing_since: Schema.optionalKey(Schema.Finite),
+  store_failing_since: Schema.optionalKey(Schema.Int),
   last_store_error: Schema.optionalKey(Schema.String)
 }).annotate({ identifier: "Stream" })
 export type StreamStatus = typeof StreamStatus.Type

@@ -20,8 +20,16 @@ import {
   StreamStatus
 } from "./Schemas.ts"
 
+const errorsByStatus = new Map<number, typeof ErrorAnswer>()
+
+/** One schema for each status: the document would number copies as if they were different. */
 const failing = (...statuses: ReadonlyArray<number>) =>
-  statuses.map((httpApiStatus) => ErrorAnswer.annotate({ httpApiStatus }))
+  statuses.map((httpApiStatus) => {
+    const known = errorsByStatus.get(httpApiStatus) ??
+      ErrorAnswer.annotate({ httpApiStatus, identifier: `Error${httpApiStatus}` })
+    errorsByStatus.set(httpApiStatus, known)
+    return known
+  })
 
 /** What every call on a stream can be refused with. */
 const streamErrors = failing(400, 401, 403, 404, 409, 500, 503)
@@ -51,7 +59,7 @@ class StreamsGroup extends HttpApiGroup.make("streams").add(
     params: stream,
     payload: SeqRequest,
     success: Schema.Struct({ trimmed_to: Schema.Int }),
-    error: streamErrors
+    error: [...streamErrors, ...failing(413, 415, 504)]
   }).annotate(RequiredScope, "admin").annotate(
     OpenApi.Summary,
     "Delete whole segments up to a record, as far as cursors allow"
@@ -70,7 +78,7 @@ class CursorsGroup extends HttpApiGroup.make("cursors").add(
     params: cursor,
     payload: SeqRequest,
     success: CursorAnswer,
-    error: streamErrors
+    error: [...streamErrors, ...failing(413, 415)]
   }).annotate(RequiredScope, "write")
     .annotate(OpenApi.Summary, "Everything up to a record is done; a lower value than before changes nothing"),
   HttpApiEndpoint.delete("remove", "/v1/streams/:stream/cursors/:name", {
@@ -112,7 +120,7 @@ class SystemGroup extends HttpApiGroup.make("system", { topLevel: true }).add(
     error: failing(503)
   }).annotate(OpenApi.Summary, "Alive; 503 when a log has died"),
   HttpApiEndpoint.get("readyz", "/readyz", {
-    success: [Readiness, Readiness.annotate({ httpApiStatus: 503 })]
+    success: [Readiness, Readiness.annotate({ httpApiStatus: 503, identifier: "NotReady" })]
   }).annotate(OpenApi.Summary, "Able to write; 503 and the reasons when not"),
   HttpApiEndpoint.get("openapi", "/openapi.json", { success: Schema.Json }).annotate(OpenApi.Summary, "This document"),
   HttpApiEndpoint.get("docs", "/docs", { success: text("text/html") }).annotate(

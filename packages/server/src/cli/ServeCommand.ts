@@ -1,5 +1,5 @@
 /** `effect-wal serve`: loads the configuration, serves, and drains when told to stop. */
-import type { ConfigError } from "@effect-wal/core/WalError"
+import { ConfigError } from "@effect-wal/core/WalError"
 import { NodeServices } from "@effect/platform-node"
 import { Console, Effect, Layer, Option } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -13,14 +13,12 @@ import { exitCodes, serveUntil } from "../Shutdown.ts"
 import { onHangUp, stopSignal } from "../Signals.ts"
 import * as StoreLayer from "../StoreLayer.ts"
 import { banner } from "./Banner.ts"
-import { ExitCode } from "./ExitCode.ts"
+import { configFlag } from "./ConfigFlag.ts"
+import { ExitCode, reportConfigError } from "./ExitCode.ts"
 
 /** The flags of `serve`; those that are given win over the configuration. */
 export const serveFlags = {
-  config: Flag.File("config", { mustExist: false }).pipe(
-    Flag.withDescription("YAML or JSON file; default: the variable EFFECT_WAL_CONFIG, else one stream in ./data"),
-    Flag.optional
-  ),
+  config: configFlag,
   host: Flag.String("host").pipe(Flag.withDescription("Address to listen on"), Flag.optional),
   port: Flag.Int("port").pipe(Flag.withDescription("Port to listen on; 0 takes any free one"), Flag.optional),
   insecure: Flag.Boolean("insecure").pipe(
@@ -51,12 +49,28 @@ const running = Effect.fnUntraced(function*(settings: ServerSettings, stop: Effe
   return yield* serveUntil(stop)
 })
 
-const reported = (error: ConfigError) =>
-  Effect.andThen(Console.error(error.message), Effect.fail(new ExitCode({ code: exitCodes.config })))
+/** Fails `ConfigError` for a `--port` that is none; the configuration checks its own. */
+const checkPort = (port: Option.Option<number>): Effect.Effect<void, ConfigError> =>
+  Option.isNone(port) || (port.value >= 0 && port.value <= 65_535)
+    ? Effect.void
+    : Effect.fail(
+      new ConfigError({
+        source: "command line",
+        problems: [{ path: "--port", value: String(port.value), rule: "must be a whole number, 0 to 65535" }]
+      })
+    )
+
+/** In one line, with what to do where the port is somebody else's. */
+const whyNotListening = (cause: unknown): string => {
+  const text = `cannot listen: ${cause instanceof Error ? cause.message : String(cause)}`
+  const isTaken = cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE"
+  return isTaken ? `${text}; stop what listens there, or choose another port with --port` : text
+}
 
 /** Serves until a signal or the death of a log, and ends with the exit code that says how that went. */
 export const serve = Effect.fnUntraced(
   function*(input: ServeInput) {
+    yield* checkPort(input.port)
     const env = yield* environment
     const path = Option.getOrUndefined(input.config)
     const loaded = yield* loadConfig({
@@ -86,12 +100,9 @@ export const serve = Effect.fnUntraced(
   },
   Effect.scoped,
   Effect.catchTags({
-    ConfigError: reported,
-    ServeError: (error) =>
-      Effect.andThen(
-        Console.error(`cannot listen: ${error.cause instanceof Error ? error.cause.message : String(error.cause)}`),
-        Effect.fail(new ExitCode({ code: 1 }))
-      )
+    ConfigError: reportConfigError,
+    ServeError: ({ cause }) =>
+      Effect.andThen(Console.error(whyNotListening(cause)), Effect.fail(new ExitCode({ code: 1 })))
   })
 )
 

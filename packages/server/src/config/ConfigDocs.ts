@@ -27,8 +27,8 @@ const introduction =
 
 \`effect-wal serve --config FILE\`, or the variable \`EFFECT_WAL_CONFIG\`, names a YAML or JSON file. Without one,
 a single stream \`main\` is kept in the directory \`./data\`. Everything that is wrong is reported at once, with path,
-value, rule and line; no request is made, and the exit code is 2. \`config print\` shows every value that is in force
-and where it comes from.
+value, rule and line; no request is made, and the exit code is 2. \`effect-wal config print\` shows every value
+that is in force and where it comes from. From a checkout, \`npm start -- config print\`.
 
 \`\`\`yaml
 server:

@@ -48,7 +48,16 @@ const decoderFor = (contentType: string | undefined): Result.Result<Decoder, Req
     : Result.succeed(decoder)
 }
 
-const ackLevel = (value: string | ReadonlyArray<string> | undefined): Result.Result<AckLevel, RequestProblem> => {
+const ackLevel = (
+  query: Readonly<Record<string, string | ReadonlyArray<string>>>
+): Result.Result<AckLevel, RequestProblem> => {
+  const unknown = Object.keys(query).find((name) => name !== "ack")
+  if (unknown !== undefined) {
+    return Result.fail(
+      new RequestProblem({ code: "invalid_request", message: `${unknown}: is not a parameter of this route` })
+    )
+  }
+  const value = query["ack"]
   if (value === undefined || value === "durable") return Result.succeed("durable")
   if (value === "accepted") return Result.succeed("accepted")
   return Result.fail(
@@ -59,7 +68,7 @@ const ackLevel = (value: string | ReadonlyArray<string> | undefined): Result.Res
       })
       : new RequestProblem({
         code: "invalid_request",
-        message: `ack: must be durable, spooled or accepted, found ${JSON.stringify(value)}`
+        message: `ack: must be durable or accepted, found ${JSON.stringify(value)}`
       })
   )
 }
@@ -140,7 +149,7 @@ export const layer = HttpRouter.use(Effect.fn(function*(router) {
     if (refusal !== undefined) return yield* Effect.fail<ApiFailure>(refusal)
     yield* lifecycle.accepting
     const log = yield* streams.log(stream)
-    const ack = yield* Effect.fromResult(ackLevel((yield* HttpServerRequest.ParsedSearchParams)["ack"]))
+    const ack = yield* Effect.fromResult(ackLevel(yield* HttpServerRequest.ParsedSearchParams))
     const decode = yield* Effect.fromResult(decoderFor(request.headers["content-type"]))
     const appended = yield* bodies.use(request, (body) => {
       const records = decode(body)

@@ -2,14 +2,15 @@
 import type { WalService } from "@effect-wal/core/WalService"
 import { Context, Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
-import { HttpApiBuilder, HttpApiMiddleware } from "effect/http-api"
-import { BearerAuth, RequestCheck, RequiredScope } from "../api/Access.ts"
+import { HttpApiBuilder } from "effect/http-api"
+import { BearerAuth, RequiredScope } from "../api/Access.ts"
 import { ControlApi } from "../api/WalApi.ts"
 import { answering, errorResponse } from "../ApiError.ts"
 import { Tokens } from "../auth/Tokens.ts"
 import { RequestProblem } from "../RequestProblem.ts"
 import { Settings } from "../Settings.ts"
 import { Streams } from "../Streams.ts"
+import * as RequestCheck from "./RequestCheck.ts"
 import { streamStatus } from "./StatusJson.ts"
 
 const streamHandlers = HttpApiBuilder.group(
@@ -40,6 +41,15 @@ const streamHandlers = HttpApiBuilder.group(
           )
       })
 
+    const trim = (log: WalService, seq: number) =>
+      Effect.timeoutOrElse(log.trim(seq), {
+        duration: limits.ackTimeout,
+        orElse: () =>
+          Effect.fail(
+            new RequestProblem({ code: "trim_pending", message: "the trim goes on; see the stream's status" })
+          )
+      })
+
     return handlers.handleAll({
       list: ({ request }) => answering(list(request)),
       status: ({ params }) => answering(Effect.flatMap(streams.entry(params.stream), streamStatus)),
@@ -57,7 +67,7 @@ const streamHandlers = HttpApiBuilder.group(
       trim: ({ params, payload }) =>
         answering(
           streams.log(params.stream).pipe(
-            Effect.flatMap((log) => log.trim(payload.seq)),
+            Effect.flatMap((log) => trim(log, payload.seq)),
             Effect.map((trimmedTo) => ({ trimmed_to: trimmedTo }))
           )
         )
@@ -117,13 +127,8 @@ const bearerAuth = Layer.effect(
   })
 )
 
-const requestCheck = HttpApiMiddleware.layerSchemaErrorTransform(RequestCheck, (error) =>
-  Effect.succeed(errorResponse(
-    new RequestProblem({ code: "invalid_request", message: `${error.kind.toLowerCase()}: ${error.cause.message}` })
-  )))
-
 /** The routes of `ControlApi`. */
 export const layer = HttpApiBuilder.layer(ControlApi).pipe(
   Layer.provide([streamHandlers, cursorHandlers]),
-  Layer.provide([bearerAuth, requestCheck])
+  Layer.provide([bearerAuth, RequestCheck.layer])
 )

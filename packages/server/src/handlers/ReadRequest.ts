@@ -96,6 +96,8 @@ export const readRequest = (
     const unknown = Object.keys(query).find((name) => !known.has(name))
     if (unknown !== undefined) return yield* Result.fail(invalid(`${unknown}: is not a parameter of this route`))
     const format = yield* formatOf(headers["accept"])
+    const unfit = format === "event-stream" ? ["limit", "wait"].find((name) => name in query) : undefined
+    if (unfit !== undefined) return yield* Result.fail(invalid(`${unfit}: is not a parameter of a live tail`))
     const seq = yield* integer(query, "from", 1, Number.MAX_SAFE_INTEGER)
     const millis = yield* integer(query, "from_time", 0, Number.MAX_SAFE_INTEGER)
     if (seq !== undefined && millis !== undefined) {

@@ -25,14 +25,20 @@ const opened = (id: string, status: WalStatus): StreamStatus => ({
     Object.entries(status.cursors).map(([name, { lag, mark, persisted }]) => [name, { seq: mark, persisted, lag }])
   ),
   ...status.heldBackBy === undefined ? {} : { held_back_by: status.heldBackBy },
-  at_risk: { records: status.atRisk.records, bytes: status.atRisk.bytes, oldest_age_ms: status.atRisk.oldestAgeMillis },
+  at_risk: {
+    records: status.atRisk.records,
+    bytes: status.atRisk.bytes,
+    oldest_age_ms: Math.round(status.atRisk.oldestAgeMillis)
+  },
   buffered: {
     bytes: status.buffered.bytes,
     limit_bytes: status.buffered.limitBytes,
     queued_segments: status.buffered.queuedSegments
   },
   segments: { durable: status.segments.durable, in_flight: status.segments.inFlight },
-  ...status.storeFailingSinceMillis === undefined ? {} : { store_failing_since: status.storeFailingSinceMillis },
+  ...status.storeFailingSinceMillis === undefined
+    ? {}
+    : { store_failing_since: Math.round(status.storeFailingSinceMillis) },
   ...status.lastStoreError === undefined ? {} : { last_store_error: status.lastStoreError }
 })
 

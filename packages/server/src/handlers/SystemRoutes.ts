@@ -19,6 +19,9 @@ const json = (body: unknown, status: number) =>
     headers: { "cache-control": "no-store" }
   })
 
+/** Not HEAD: the router answers that by the GET route, as load balancers expect, unless another route takes it. */
+const otherwiseMethods = ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "QUERY"] as const
+
 const healthz = Effect.map(deadStreams, (dead) =>
   dead.length === 0
     ? HttpServerResponse.text("ok\n")
@@ -50,17 +53,19 @@ const routes = HttpRouter.use(Effect.fn(function*(router) {
   yield* router.add("GET", "/readyz", (request) => Effect.provideContext(readyz(request), services))
   yield* router.add("GET", "/metrics", (request) => answering(metrics(request)))
   yield* router.add("GET", "/openapi.json", openapi)
-  yield* router.add(
-    "*",
-    "*",
-    (request) =>
-      Effect.succeed(errorResponse(
-        new RequestProblem({
-          code: "route_not_found",
-          message: `there is no ${request.method} ${request.url}; see /docs`
-        })
-      ))
-  )
+  for (const method of otherwiseMethods) {
+    yield* router.add(
+      method,
+      "*",
+      (request) =>
+        Effect.succeed(errorResponse(
+          new RequestProblem({
+            code: "route_not_found",
+            message: `there is no ${request.method} ${request.url}; see /docs`
+          })
+        ))
+    )
+  }
 }))
 
 /** All of them. The docs page brings its own scripts and styles: it works without the internet. */

@@ -1,0 +1,49 @@
+/** The collector by itself: what it holds in memory when the store refuses. */
+import { ObjectStore } from "@effect-wal/core/store/ObjectStore"
+import { MemoryObjectStore } from "@effect-wal/testing/MemoryObjectStore"
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, References } from "effect"
+import { TestClock } from "effect/testing"
+import { slotKey } from "../../src/format/ObjectKey.ts"
+import { nodeDigest } from "../../src/node/NodeDigest.ts"
+import { LogStats } from "../../src/observe/LogStats.ts"
+import { GarbageCollector } from "../../src/retain/GarbageCollector.ts"
+import { boundary } from "../format/Samples.ts"
+
+const prefix = "node/log/"
+const slots = 50_000
+
+describe("the garbage collector", () => {
+  it.effect("holds a bounded number of keys while every delete is refused, and takes the rest later", () =>
+    Effect.gen(function*() {
+      const memory = yield* MemoryObjectStore.make()
+      for (let slot = 0; slot < slots; slot++) memory.put(slotKey(prefix, 1, slot), Uint8Array.of(1))
+      const asked = new Set<string>()
+      let refuses = true
+      const remove: ObjectStore["Service"]["remove"] = (keys) => {
+        for (const key of keys) asked.add(key)
+        return refuses ? Effect.succeed(keys.map((key) => ({ key, code: "AccessDenied" }))) : memory.store.remove(keys)
+      }
+      const stats = new LogStats()
+      const collector = new GarbageCollector({
+        prefix,
+        logId: "0".repeat(32),
+        digest: nodeDigest,
+        backoff: { base: Duration.millis(100), cap: Duration.seconds(5) },
+        trim: boundary(1, 0, 0),
+        endOf: () => undefined,
+        epochs: () => [1]
+      }, stats)
+      yield* Effect.forkChild(Effect.provideService(collector.run, ObjectStore, { ...memory.store, remove }), {
+        startImmediately: true
+      })
+      collector.trimmed(boundary(1, slots, slots))
+      yield* TestClock.adjust("5 minutes")
+      assert.isAtMost(asked.size, 12_000)
+      assert.isAbove(stats.deleteFailures, 10_000)
+      refuses = false
+      yield* TestClock.adjust("5 minutes")
+      assert.strictEqual(memory.objects.size, 0)
+      assert.strictEqual(stats.segmentsDeleted, slots)
+    }).pipe(Effect.provideService(References.MinimumLogLevel, "None")))
+})

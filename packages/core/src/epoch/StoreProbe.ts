@@ -17,6 +17,9 @@ import { ConditionalWritesUnsupported } from "../WalError.ts"
 const rounds = 3
 const writers = 8
 
+/** How long removing the probe's objects may take. */
+const cleaning = "2 seconds"
+
 /** Tries of one request whose answer says nothing about conditions. */
 const attempts = 8
 
@@ -160,7 +163,9 @@ export const probeStore = Effect.fnUntraced(function*(request: ProbeRequest) {
     yield* oneAfterAnother(probe)
     yield* Effect.forEach(Array.from({ length: rounds }, (_, round) => round), (round) => allAtOnce(probe, round))
   })
+  // Not for long: what is left behind is some bytes, and nobody should wait for it to stop.
   const clean = retryWhilePassing(store.remove(keys), { backoff: request.backoff, attempts }).pipe(
+    Effect.timeoutOrElse({ duration: cleaning, orElse: () => Effect.fail({ message: "no answer in time" }) }),
     Effect.map((left) => left.map(({ code, key: leftKey }) => `${leftKey}: ${code}`)),
     Effect.catch((error) => Effect.succeed([error.message])),
     Effect.flatMap((problems) =>

@@ -13,7 +13,7 @@ const oldestAt = (engine: LogEngine): number | undefined => {
 }
 
 const fencedBy = (engine: LogEngine): { readonly newOwner?: string } => {
-  const ended = engine.fate.ended
+  const ended = engine.fate.refusal
   return ended?._tag === "WriterFenced" && ended.byHost !== undefined ? { newOwner: ended.byHost } : {}
 }
 
@@ -27,7 +27,7 @@ export const statusOf = (engine: LogEngine): WalStatus => {
     nodeId: options.nodeId,
     streamId: options.streamId,
     state: fate.state,
-    ...(fate.ended === undefined ? {} : { stateReason: fate.ended.message }),
+    ...(fate.refusal === undefined ? {} : { stateReason: fate.refusal.message }),
     ...fencedBy(engine),
     logId: engine.logId,
     epoch: engine.epoch,

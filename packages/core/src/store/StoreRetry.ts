@@ -22,9 +22,12 @@ export interface Backoff {
 /** Exponents beyond this would only overflow. */
 const maxExponent = 30
 
+/** A store's own wish is honoured up to here: beyond it, it is more likely a mistake. */
+const longestWishMillis = 60_000
+
 /**
  * The pause before try `attempt` + 1, in milliseconds: between half and all of `base` × 2^attempt, at most `cap`, so that
- * many writers do not come back in step; never shorter than what the store asked for.
+ * many writers do not come back in step; never shorter than what the store asked for, up to a minute.
  */
 export const backoffMillis = (
   backoff: Backoff,
@@ -32,7 +35,7 @@ export const backoffMillis = (
 ): number => {
   const exponent = Math.min(retry.attempt, maxExponent)
   const full = Math.min(Duration.toMillis(backoff.cap), Duration.toMillis(backoff.base) * 2 ** exponent)
-  return Math.max(full * (0.5 + retry.random / 2), retry.retryAfterMillis ?? 0)
+  return Math.max(full * (0.5 + retry.random / 2), Math.min(retry.retryAfterMillis ?? 0, longestWishMillis))
 }
 
 /** Sleeps before try `attempt` + 1. */

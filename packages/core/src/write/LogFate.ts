@@ -10,6 +10,7 @@ import type { WalState } from "../WalService.ts"
 export class LogFate {
   private deferred = Deferred.makeUnsafe<never, WalEnd>()
   private error: WalEnd | undefined = undefined
+  private announced: WalEnd | undefined = undefined
   private closingNow = false
   private readonly listeners: Array<(error: WalEnd) => void> = []
 
@@ -18,15 +19,26 @@ export class LogFate {
     return this.error
   }
 
+  /** Why nothing new is taken: the log is over, or will be once what is under way is answered. */
+  get refusal(): WalEnd | undefined {
+    return this.error ?? this.announced
+  }
+
+  /** The log will end with this error; what is under way is still answered. */
+  announce(error: WalEnd): void {
+    this.announced ??= error
+  }
+
   /** Appends are refused: the log is over, or on its way. */
   get refusesAppends(): boolean {
     return this.closingNow || this.error !== undefined
   }
 
   get state(): WalState {
-    if (this.error === undefined) return this.closingNow ? "closing" : "open"
-    if (this.error._tag === "WalClosed") return "closed"
-    return this.error._tag === "WriterFenced" ? "fenced" : "failed"
+    const refusal = this.refusal
+    if (refusal === undefined) return this.closingNow ? "closing" : "open"
+    if (refusal._tag === "WalClosed") return "closed"
+    return refusal._tag === "WriterFenced" ? "fenced" : "failed"
   }
 
   /** The log takes nothing more, but goes on storing. False where it did already or is over. */

@@ -99,7 +99,9 @@ export class PutWorkerPool {
   fence(error: WriterFenced, slot = Number.MAX_SAFE_INTEGER): void {
     if (this.fencing !== undefined && this.fencing.slot <= slot) return
     this.fencing = { slot, error }
+    this.parts.fate.announce(error)
     this.hurryUp()
+    this.parts.onIdle()
     this.endIfSettled()
   }
 

@@ -173,7 +173,7 @@ export class Segmenter {
 
   private measured(records: ReadonlyArray<AppendRecord>): Measured | AppendError {
     const { fate } = this.parts
-    if (fate.ended !== undefined) return fate.ended
+    if (fate.refusal !== undefined) return fate.refusal
     if (fate.refusesAppends) return new WalClosed({ streamId: this.settings.streamId })
     if (this.last + records.length > Number.MAX_SAFE_INTEGER) {
       return new SequenceExhausted({ streamId: this.settings.streamId })
@@ -335,7 +335,7 @@ export class Segmenter {
       let index = 0
       const step = (): Effect.Effect<Admitted, AppendError> => {
         const { fate } = this.parts
-        if (fate.ended !== undefined) return Effect.fail(fate.ended)
+        if (fate.refusal !== undefined) return Effect.fail(fate.refusal)
         if (fate.refusesAppends) return Effect.fail(new WalClosed({ streamId: this.settings.streamId }))
         if (this.last + measured.records.length - index > Number.MAX_SAFE_INTEGER) {
           return Effect.fail(new SequenceExhausted({ streamId: this.settings.streamId }))

@@ -42,6 +42,9 @@ of the call was appended; \`unknown\` the next writer of the log, or its status,
 call may succeed later although nobody changed anything. Over HTTP an error is
 \`{"error":{"code","message","data","retryable","details"}}\`; \`details\` holds the fields. Codes never change.
 
+Some rows point to \`verify\` and \`repair\`. They come with a later version; until then put the object back from a copy or
+from an earlier version in the bucket. Nothing is changed or deleted by a log that refuses to open.
+
 ## Of the log
 
 | error | when | fields | data | retry | HTTP | code | what to do |

@@ -5,6 +5,7 @@
  * go when it closes.
  */
 import { Context, Effect, Metric } from "effect"
+import { Reason } from "../store/ObjectStoreError.ts"
 import type { WalStatus } from "../WalService.ts"
 import type { LogStats } from "./LogStats.ts"
 
@@ -186,19 +187,10 @@ const registerAll = (
   return registrations.map((registration) => () => registration.remove())
 }
 
-/** Retries by class appear when they first happen: the classes are few and fixed, never a message or a key. */
-const retryReasons = [
-  "Conflict",
-  "Throttled",
-  "Unavailable",
-  "TimedOut",
-  "AccessDenied",
-  "NoSuchBucket",
-  "CredentialsUnavailable",
-  "StoreFull",
-  "NotSupported",
-  "UnexpectedResponse"
-] as const
+/** Classes of answers after which a PUT is tried again: few and fixed, never a message or a key. */
+const retryReasons = Reason.literals.filter((reason) =>
+  reason !== "AlreadyExists" && reason !== "PreconditionFailed" && reason !== "NotFound"
+)
 
 /** Registers the series of a log until the scope ends. */
 export const registerMetrics = Effect.fnUntraced(function*(

@@ -71,7 +71,7 @@ describe("log lines of the source documents, word for word", () => {
 })
 
 describe("spans", () => {
-  it.effect("of open, append, put, flush and replay, once somebody collects them", () =>
+  it.effect("of open, append, put, manifest, flush and replay, once somebody collects them", () =>
     Effect.gen(function*() {
       const names: Array<string> = []
       const tracer = Tracer.make({
@@ -86,13 +86,15 @@ describe("spans", () => {
         yield* log.wal.appendNow(records(1))
         yield* log.wal.flush
         yield* Stream.runDrain(log.wal.replay({ until: "durable-end" }))
+        yield* log.wal.trim(0)
       }).pipe(Effect.provideService(Tracer.Tracer, tracer))
       const count = (name: string) => names.filter((one) => one === name).length
-      const spans = ["wal.open", "wal.append", "wal.put", "wal.flush", "wal.replay"]
+      const spans = ["wal.open", "wal.append", "wal.put", "wal.manifest", "wal.flush", "wal.replay"]
       assert.deepStrictEqual(spans.map((name) => [name, count(name)]), [
         ["wal.open", 1],
         ["wal.append", 2],
         ["wal.put", 1],
+        ["wal.manifest", 1],
         ["wal.flush", 1],
         ["wal.replay", 1]
       ])

@@ -8,6 +8,7 @@ import { makeEngine } from "./log/LogEngine.ts"
 import { makeService } from "./log/LogService.ts"
 import { statusOf } from "./log/LogStatus.ts"
 import { openLog } from "./log/OpenLog.ts"
+import { makePassThrough } from "./log/PassThrough.ts"
 import { registerMetrics } from "./observe/WalMetrics.ts"
 import type { ObjectStore } from "./store/ObjectStore.ts"
 import type { WalOpenError } from "./WalError.ts"
@@ -41,17 +42,31 @@ export const makeResolved = Effect.fnUntraced(function*(options: WalOptions) {
   return yield* Effect.onError(openIn(scope, options), (cause) => Scope.close(scope, Exit.failCause(cause)))
 })
 
+/** Options of a log of the library. */
+export interface WalMakeOptions extends WalOptionsInput {
+  /** `false`: records pass through, nothing is kept and no store is asked. Default `true`. */
+  readonly enabled?: boolean
+}
+
 /**
  * Opens a log for writing, taking it over from whoever had it; it is closed when the scope ends.
  *
  * Fails `ConfigError` and `InvalidId` before any request; `AlreadyOpen` when this process has it; `OpenTimeout`; what the
  * store and the data answer. Nothing is half-done after a failure: opening again is safe.
  */
-const make = (options: WalOptionsInput) => Effect.flatMap(resolveOptions(options), makeResolved)
+const make = Effect.fnUntraced(function*(given: WalMakeOptions) {
+  const { enabled = true, ...input } = given
+  const options = yield* resolveOptions(input)
+  if (enabled) return yield* makeResolved(options)
+  yield* Effect.logWarning(`log ${options.streamId} is switched off: nothing that is appended is kept`)
+  const service = makePassThrough(options)
+  yield* Effect.addFinalizer(() => service.close)
+  return service
+})
 
 /** One of several logs of a program: a service class with a layer of its own. */
 export interface NamedWal<Self> extends Context.ServiceClass<Self, string, WalService> {
-  readonly layer: (options: WalOptionsInput) => Layer.Layer<Self, WalOpenError, ObjectStore>
+  readonly layer: (options: WalMakeOptions) => Layer.Layer<Self, WalOpenError, ObjectStore>
 }
 
 /** The log of a program that has one. */
@@ -59,7 +74,7 @@ export class Wal extends Context.Service<Wal, WalService>()("@effect-wal/core/Wa
   static readonly make = make
 
   /** Opens the log for the life of the layer. */
-  static readonly layer = (options: WalOptionsInput): Layer.Layer<Wal, WalOpenError, ObjectStore> =>
+  static readonly layer = (options: WalMakeOptions): Layer.Layer<Wal, WalOpenError, ObjectStore> =>
     Layer.effect(Wal, make(options))
 
   /**

@@ -14,7 +14,7 @@ import { type Boundary, compareBoundaries } from "./format/Boundary.ts"
 import type { CursorSet } from "./format/CursorSet.ts"
 import type { Manifest } from "./format/ManifestCodec.ts"
 import { manifestKey } from "./format/ObjectKey.ts"
-import { readFrom, replayFrom } from "./log/LogReading.ts"
+import { makeReads, readFrom, replayFrom } from "./log/LogReading.ts"
 import { identityProblem, logPrefix } from "./LogId.ts"
 import { recordedTail } from "./manifest/Manifest.ts"
 import { readManifest } from "./manifest/ManifestStore.ts"
@@ -22,8 +22,7 @@ import { SparseIndex } from "./manifest/SparseIndex.ts"
 import type { EpochSpan, LogView } from "./read/LogView.ts"
 import { ObjectStore } from "./store/ObjectStore.ts"
 import { ConfigError, ManifestMissing, ManifestVanished, type ReadError, type WalOpenError } from "./WalError.ts"
-import { isLostRange, type LostRange, type WalRecord } from "./WalRecord.ts"
-import type { ReadOptions, ReplayOptions, SkipDamage } from "./WalService.ts"
+import type { LogReads } from "./WalService.ts"
 
 /** Tries of one request while the store's answers may pass. */
 const attempts = 8
@@ -48,17 +47,8 @@ export interface ReaderStatus {
   readonly cursors: Readonly<Record<string, number>>
 }
 
-export interface WalReaderService {
-  /** Records from a number or a time, as `Wal.read`. */
-  readonly read: {
-    (options: ReadOptions & SkipDamage): Stream.Stream<WalRecord | LostRange, ReadError>
-    (options?: ReadOptions): Stream.Stream<WalRecord, ReadError>
-  }
-  /** Records after a cursor's mark, as `Wal.replay`; nothing is acknowledged. */
-  readonly replay: {
-    (options: ReplayOptions & SkipDamage): Stream.Stream<WalRecord | LostRange, ReadError>
-    (options?: ReplayOptions): Stream.Stream<WalRecord, ReadError>
-  }
+/** Reads as those of the log's own writer; a replay acknowledges nothing. */
+export interface WalReaderService extends LogReads {
   /** Looks at the store and answers what the log is now. */
   readonly status: Effect.Effect<ReaderStatus, ReadError>
 }
@@ -179,21 +169,11 @@ const makeService = (
     onLost: () => Effect.void
   }
   const fresh = <A>(stream: Stream.Stream<A, ReadError>) => Stream.unwrap(Effect.as(refresh, stream))
-  function read(options: ReadOptions & SkipDamage): Stream.Stream<WalRecord | LostRange, ReadError>
-  function read(options?: ReadOptions): Stream.Stream<WalRecord, ReadError>
-  function read(options: ReadOptions & { readonly onDamage?: "skip" } = {}) {
-    const stream = fresh(readFrom(view, options))
-    return options.onDamage === "skip" ? stream : Stream.filter(stream, (one) => !isLostRange(one))
-  }
-  function replay(options: ReplayOptions & SkipDamage): Stream.Stream<WalRecord | LostRange, ReadError>
-  function replay(options?: ReplayOptions): Stream.Stream<WalRecord, ReadError>
-  function replay(options: ReplayOptions & { readonly onDamage?: "skip" } = {}) {
-    const stream = fresh(replayFrom(parts, options))
-    return options.onDamage === "skip" ? stream : Stream.filter(stream, (one) => !isLostRange(one))
-  }
   return {
-    read,
-    replay,
+    ...makeReads({
+      replay: (options) => fresh(replayFrom(parts, options)),
+      read: (options) => fresh(readFrom(view, options))
+    }),
     status: Effect.map(refresh, ({ cursors, durable, manifest }) => ({
       logId: manifest.log_id,
       epoch: manifest.epoch,

@@ -94,7 +94,21 @@ export interface CloseReport {
   readonly manifestWritten: boolean
 }
 
-export interface WalService {
+/** How a log is read, by its writer or by a reader of its own. */
+export interface LogReads {
+  /** Records after a cursor, in order, durable ones only. */
+  readonly replay: {
+    (options: ReplayOptions & SkipDamage): Stream.Stream<WalRecord | LostRange, ReadError>
+    (options?: ReplayOptions): Stream.Stream<WalRecord, ReadError>
+  }
+  /** Records from a number or a time, in order, durable ones only. */
+  readonly read: {
+    (options: ReadOptions & SkipDamage): Stream.Stream<WalRecord | LostRange, ReadError>
+    (options?: ReadOptions): Stream.Stream<WalRecord, ReadError>
+  }
+}
+
+export interface WalService extends LogReads {
   /**
    * Accepts the records, in order, and waits only for room. The bytes are copied. A call that spans segments can survive
    * a crash as a prefix. Interrupting the caller drops what was not yet accepted and nothing else.
@@ -120,16 +134,6 @@ export interface WalService {
    * do; its result is the new trim point.
    */
   readonly trim: (seq: SequenceNumber) => Effect.Effect<SequenceNumber, CursorError>
-  /** Records after a cursor, in order, durable ones only. */
-  readonly replay: {
-    (options: ReplayOptions & SkipDamage): Stream.Stream<WalRecord | LostRange, ReadError>
-    (options?: ReplayOptions): Stream.Stream<WalRecord, ReadError>
-  }
-  /** Records from a number or a time, in order, durable ones only. */
-  readonly read: {
-    (options: ReadOptions & SkipDamage): Stream.Stream<WalRecord | LostRange, ReadError>
-    (options?: ReadOptions): Stream.Stream<WalRecord, ReadError>
-  }
   readonly status: Effect.Effect<WalStatus>
   /**
    * Refuses appends, seals, drains, writes manifest and cursors, all within `shutdown_timeout`. The second call gets the

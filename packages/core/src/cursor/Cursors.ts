@@ -48,6 +48,11 @@ export class Cursors {
     }
   }
 
+  /** The revision of the set as it is now. */
+  get current(): Revision {
+    return this.revision
+  }
+
   /** Since when a change is not stored, in milliseconds of the monotonic clock; `undefined` when all is. */
   get dirtySinceMillis(): number | undefined {
     return this.changedAt

@@ -7,7 +7,7 @@
 import { Effect, Result } from "effect"
 import type { Boundary } from "../format/Boundary.ts"
 import { chainAfter } from "../format/ChainHash.ts"
-import { type CursorSet, highestMark, newerCursors } from "../format/CursorSet.ts"
+import { type CursorSet, highestMark, lowestMark, newerCursors } from "../format/CursorSet.ts"
 import { cursorsOf } from "../format/Extensions.ts"
 import type { Manifest } from "../format/ManifestCodec.ts"
 import { slotKey } from "../format/ObjectKey.ts"
@@ -80,7 +80,7 @@ export const tailBefore = Effect.fnUntraced(function*(search: LiveSearch, slot: 
   const key = slotKey(search.prefix, manifest.live, slot - 1)
   const header = yield* lookAt(search, manifest.live, slot - 1)
   if (header === undefined) {
-    const committed = Math.min(...Object.values(cursors.marks))
+    const committed = lowestMark(cursors)
     // A missing segment that every cursor has passed takes nothing from anybody, and the checkpoint still knows its end.
     if (slot === from.slot && committed >= from.seq) {
       yield* Effect.logWarning(`segment ${key} is missing; every cursor is past it, so nothing is lost`)

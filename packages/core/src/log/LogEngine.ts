@@ -262,8 +262,7 @@ export class LogEngine {
   /** When a segment header with the cursors as they are now is due. */
   private carrierDueMillis(nowMillis: number): number | undefined {
     const newest = this.ledger.outstanding.at(-1)
-    const revision = this.cursors.snapshot().revision
-    if (newest !== undefined && compareRevisions(newest.cursors.revision, revision) >= 0) return nowMillis
+    if (newest !== undefined && compareRevisions(newest.cursors.revision, this.cursors.current) >= 0) return nowMillis
     return this.queue.size > 0 ? nowMillis : this.segmenter.sealDueMillis
   }
 

@@ -7,8 +7,8 @@ import { locateSeq, locateTime } from "../read/Locate.ts"
 import { countFrom, type LogView } from "../read/LogView.ts"
 import { streamRecords, type StreamRequest } from "../read/RecordStream.ts"
 import { InvalidCursor, type ReadError } from "../WalError.ts"
-import type { LostRange, WalRecord } from "../WalRecord.ts"
-import type { ReadOptions, ReplayOptions } from "../WalService.ts"
+import { isLostRange, type LostRange, type WalRecord } from "../WalRecord.ts"
+import type { LogReads, ReadOptions, ReplayOptions, SkipDamage } from "../WalService.ts"
 
 type Element = WalRecord | LostRange
 
@@ -22,7 +22,8 @@ const seqProblem = (from: number): InvalidCursor | undefined =>
     })
 
 /** A time search starts at or shortly before the time; what is lost there has none, and is told in any case. */
-const isFrom = (atMillis: number) => (element: Element): boolean => "_tag" in element || element.appendedAt >= atMillis
+const isFrom = (atMillis: number) => (element: Element): boolean =>
+  isLostRange(element) || element.appendedAt >= atMillis
 
 /** Where a read starts: a number, and for a time what to leave out. */
 const startOf = Effect.fnUntraced(function*(view: LogView, from: ReadOptions["from"]) {
@@ -105,4 +106,28 @@ export const replayFrom = (
       onLost: (lost) => parts.onLost(cursor, lost)
     })
   })).pipe(Stream.withSpan("wal.replay", { attributes: { cursor } }))
+}
+
+/** What a reader may ask for, where damage is concerned too. */
+type Asked<Options> = Options & { readonly onDamage?: "skip" }
+
+/** The two methods of `LogReads` over streams of both kinds of elements: only who skips damage sees lost ranges. */
+export const makeReads = (streams: {
+  readonly replay: (options: Asked<ReplayOptions>) => Stream.Stream<Element, ReadError>
+  readonly read: (options: Asked<ReadOptions>) => Stream.Stream<Element, ReadError>
+}): LogReads => {
+  const isRecord = (element: Element): element is WalRecord => !isLostRange(element)
+  function replay(options: ReplayOptions & SkipDamage): Stream.Stream<Element, ReadError>
+  function replay(options?: ReplayOptions): Stream.Stream<WalRecord, ReadError>
+  function replay(options: Asked<ReplayOptions> = {}) {
+    const stream = streams.replay(options)
+    return options.onDamage === "skip" ? stream : Stream.filter(stream, isRecord)
+  }
+  function read(options: ReadOptions & SkipDamage): Stream.Stream<Element, ReadError>
+  function read(options?: ReadOptions): Stream.Stream<WalRecord, ReadError>
+  function read(options: Asked<ReadOptions> = {}) {
+    const stream = streams.read(options)
+    return options.onDamage === "skip" ? stream : Stream.filter(stream, isRecord)
+  }
+  return { replay, read }
 }

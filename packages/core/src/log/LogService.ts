@@ -1,15 +1,15 @@
 /** The service of an open log: its methods over the engine. */
-import { Deferred, Effect, Sink, Stream } from "effect"
-import { defaultCursor } from "../format/CursorSet.ts"
+import { Deferred, Effect, Sink } from "effect"
 import { monotonicMillis } from "../internal/Monotonic.ts"
 import type { WalMetricsHandle } from "../observe/WalMetrics.ts"
-import { type CursorError, InvalidCursor, type WalEnd } from "../WalError.ts"
-import type { AppendRecord, LostRange, WalRecord } from "../WalRecord.ts"
-import type { Appended, CloseReport, ReadOptions, ReplayOptions, WalService } from "../WalService.ts"
+import type { CursorError, WalEnd } from "../WalError.ts"
+import type { AppendRecord, LostRange } from "../WalRecord.ts"
+import type { Appended, CloseReport, WalService } from "../WalService.ts"
 import type { Ticket } from "../write/Segment.ts"
 import type { Admitted } from "../write/Segmenter.ts"
+import { checkTrim, makeCursorMethods } from "./CursorMethods.ts"
 import type { LogEngine } from "./LogEngine.ts"
-import { readFrom, replayFrom } from "./LogReading.ts"
+import { makeReads, readFrom, replayFrom } from "./LogReading.ts"
 import { statusOf } from "./LogStatus.ts"
 
 /** Waits for the segment of a ticket; one that was sealed while the log was ending is known to nobody any more. */
@@ -49,36 +49,14 @@ const makeSink = (engine: LogEngine, append: WalService["append"]): WalService["
     )
   }))
 
-/** Cursor calls, which change memory at once and the store later. */
-const makeCursorMethods = (engine: LogEngine) => {
-  const change = <E>(attempt: (nowMillis: number) => E | undefined): Effect.Effect<void, E | WalEnd> =>
-    Effect.suspend((): Effect.Effect<void, E | WalEnd> => {
-      if (engine.fate.ended !== undefined) return Effect.fail(engine.fate.ended)
-      const error = attempt(monotonicMillis(engine.clock))
-      if (error !== undefined) return Effect.fail(error)
-      engine.coordinator.cursorChanged()
-      return Effect.void
-    })
-  const ack: WalService["ack"] = (done, options) => {
-    const range = typeof done === "number" ? { from: done, to: done } : done
-    return change((now) => engine.cursors.ack(options?.cursor ?? defaultCursor, range, now))
-  }
-  const commit: WalService["commit"] = (seq, options) =>
-    change((now) => engine.cursors.commit(options?.cursor ?? defaultCursor, seq, now))
-  const removeCursor: WalService["removeCursor"] = (cursor) => change((now) => engine.cursors.remove(cursor, now))
-  const trim = Effect.fnUntraced(function*(seq: number): Effect.fn.Return<number, CursorError> {
-    if (!Number.isSafeInteger(seq) || seq < 0) {
-      return yield* new InvalidCursor({ cursor: "trim", value: String(seq), rule: "must be a whole number from 0" })
-    }
+const makeTrim = (engine: LogEngine): WalService["trim"] =>
+  Effect.fnUntraced(function*(seq: number): Effect.fn.Return<number, CursorError> {
+    yield* checkTrim(seq)
     // What is not durable yet was not meant: it names no record.
     engine.requestedTrimSeq = Math.max(engine.requestedTrimSeq, Math.min(seq, engine.ledger.durable.seq))
     yield* engine.coordinator.commit
     return engine.coordinator.current.trim.seq
   })
-  return { ack, commit, removeCursor, trim }
-}
-
-const isRecord = (element: WalRecord | LostRange): element is WalRecord => !("_tag" in element)
 
 const makeReadMethods = (engine: LogEngine, metrics: WalMetricsHandle) => {
   const countLost = (lost: LostRange) =>
@@ -102,19 +80,10 @@ const makeReadMethods = (engine: LogEngine, metrics: WalMetricsHandle) => {
         })
       )
   }
-  function replay(options: ReplayOptions & { readonly onDamage: "skip" }): ReturnType<typeof replayFrom>
-  function replay(options?: ReplayOptions): Stream.Stream<WalRecord, Stream.Error<ReturnType<typeof replayFrom>>>
-  function replay(options: ReplayOptions & { readonly onDamage?: "skip" } = {}) {
-    const stream = replayFrom(parts, options)
-    return options.onDamage === "skip" ? stream : Stream.filter(stream, isRecord)
-  }
-  function read(options: ReadOptions & { readonly onDamage: "skip" }): ReturnType<typeof readFrom>
-  function read(options?: ReadOptions): Stream.Stream<WalRecord, Stream.Error<ReturnType<typeof readFrom>>>
-  function read(options: ReadOptions & { readonly onDamage?: "skip" } = {}) {
-    const stream = readFrom(engine.view, options, countLost)
-    return options.onDamage === "skip" ? stream : Stream.filter(stream, isRecord)
-  }
-  return { replay, read }
+  return makeReads({
+    replay: (options) => replayFrom(parts, options),
+    read: (options) => readFrom(engine.view, options, countLost)
+  })
 }
 
 /** The methods of an open log. `close` is run once; every call gets its report. */
@@ -139,7 +108,13 @@ export const makeService = (
     appendNow: (records) => traced(Effect.map(engine.segmenter.appendNow(records), answer), records),
     sink: makeSink(engine, append),
     flush,
-    ...makeCursorMethods(engine),
+    ...makeCursorMethods({
+      fate: engine.fate,
+      cursors: engine.cursors,
+      nowMillis: () => monotonicMillis(engine.clock),
+      onChange: () => engine.coordinator.cursorChanged()
+    }),
+    trim: makeTrim(engine),
     ...makeReadMethods(engine, metrics),
     status: Effect.sync(() => statusOf(engine)),
     close,

@@ -3,22 +3,17 @@
  * store is asked. For programs that take a log and can be told to run without one.
  */
 import { Effect, Sink, Stream } from "effect"
-import { defaultCursor } from "../format/CursorSet.ts"
-import {
-  type AppendError,
-  CommitBeyondDurable,
-  type CursorError,
-  InvalidCursor,
-  WalClosed,
-  type WalEnd
-} from "../WalError.ts"
+import { Cursors } from "../cursor/Cursors.ts"
+import { emptyCursorSet } from "../format/CursorSet.ts"
+import { type AppendError, WalClosed, type WalEnd } from "../WalError.ts"
 import type { WalOptions } from "../WalOptions.ts"
 import type { AppendRecord, SequenceNumber } from "../WalRecord.ts"
 import type { Appended, CloseReport, WalService, WalStatus } from "../WalService.ts"
 import { LogFate } from "../write/LogFate.ts"
 import { measure } from "../write/RecordCheck.ts"
+import { checkTrim, makeCursorMethods } from "./CursorMethods.ts"
 
-const statusOf = (options: WalOptions, fate: LogFate, last: SequenceNumber): WalStatus => ({
+const statusOf = (options: WalOptions, fate: LogFate, cursors: Cursors, last: SequenceNumber): WalStatus => ({
   nodeId: options.nodeId,
   streamId: options.streamId,
   state: fate.state,
@@ -29,7 +24,7 @@ const statusOf = (options: WalOptions, fate: LogFate, last: SequenceNumber): Wal
   durable: last,
   // Everything is gone as soon as it is taken.
   trimmedTo: last,
-  cursors: { [defaultCursor]: { mark: last, persisted: last, lag: 0 } },
+  cursors: cursors.statuses(),
   atRisk: { records: 0, bytes: 0, oldestAgeMillis: 0 },
   buffered: { bytes: 0, limitBytes: options.maxBufferedBytes, queuedSegments: 0 },
   segments: { durable: 0, inFlight: 0 },
@@ -49,14 +44,7 @@ export const makePassThrough = (options: WalOptions): WalService => {
       last += records.length
       return Effect.succeed({ first, last, epoch: 0, durable: Effect.void })
     })
-  const known = (cursor: string, seq: number): Effect.Effect<void, CursorError> =>
-    Effect.suspend((): Effect.Effect<void, CursorError> => {
-      if (fate.ended !== undefined) return Effect.fail(fate.ended)
-      if (!Number.isSafeInteger(seq) || seq < 0) {
-        return Effect.fail(new InvalidCursor({ cursor, value: String(seq), rule: "must be a whole number from 0" }))
-      }
-      return seq <= last ? Effect.void : Effect.fail(new CommitBeyondDurable({ cursor, requested: seq, durable: last }))
-    })
+  const cursors = new Cursors(emptyCursorSet, { epoch: 0, maxAhead: options.cursor.maxAhead }, () => last, () => 0)
   const nothing = (until: "durable-end" | "live"): Stream.Stream<never, WalEnd> =>
     until === "live" ? Stream.fromEffect(fate.awaitEnd) : Stream.fromEffectDrain(fate.check)
   const close: Effect.Effect<CloseReport> = Effect.sync(() => {
@@ -68,13 +56,12 @@ export const makePassThrough = (options: WalOptions): WalService => {
     appendNow: append,
     sink: Sink.forEachArray((records: ReadonlyArray<AppendRecord>) => append(records)).pipe(Sink.map(() => last)),
     flush: Effect.map(fate.check, () => last),
-    ack: (done, given) => known(given?.cursor ?? defaultCursor, typeof done === "number" ? done : done.to),
-    commit: (seq, given) => known(given?.cursor ?? defaultCursor, seq),
-    removeCursor: () => fate.check,
-    trim: (seq) => Effect.map(known("trim", Math.min(seq, last)), () => last),
+    // Checked as in every log; nothing is ever stored, so no time counts.
+    ...makeCursorMethods({ fate, cursors, nowMillis: () => 0, onChange: () => undefined }),
+    trim: (seq) => checkTrim(seq).pipe(Effect.andThen(fate.check), Effect.map(() => last)),
     replay: (given?: { readonly until?: "durable-end" | "live" }) => nothing(given?.until ?? "live"),
     read: (given?: { readonly until?: "durable-end" | "live" }) => nothing(given?.until ?? "durable-end"),
-    status: Effect.sync(() => statusOf(options, fate, last)),
+    status: Effect.sync(() => statusOf(options, fate, cursors, last)),
     close,
     ended: Effect.flip(fate.awaitEnd)
   }

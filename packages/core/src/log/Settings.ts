@@ -1,6 +1,7 @@
 /** Options as the parts want them: milliseconds instead of durations. */
 import { Duration } from "effect"
 import type { OpenedEpoch } from "../epoch/Takeover.ts"
+import { highestMark } from "../format/CursorSet.ts"
 import type { CoordinatorSettings } from "../manifest/ManifestCoordinator.ts"
 import type { WalOptions } from "../WalOptions.ts"
 import type { SegmenterSettings } from "../write/Segmenter.ts"
@@ -16,7 +17,7 @@ export const lanesOf = (options: WalOptions): number => options.parallelPut.work
 
 /** The last number that anything below the ends knows: new records come after it. */
 const lastUsedSeq = (opened: OpenedEpoch): number =>
-  Math.max(opened.link.seq, opened.held.manifest.trim.seq, ...Object.values(opened.cursors.marks))
+  Math.max(opened.link.seq, opened.held.manifest.trim.seq, highestMark(opened.cursors))
 
 export const segmenterSettings = (options: WalOptions, opened: OpenedEpoch): SegmenterSettings => ({
   streamId: options.streamId,

@@ -25,13 +25,19 @@ const recoveryLatency = Metric.histogram("wal_recovery_latency_seconds", {
   boundaries: latencyBoundaries
 })
 
-interface Reading {
+interface Counter {
+  readonly name: string
+  readonly description: string
+  readonly read: (stats: LogStats) => number
+}
+
+interface Gauge {
   readonly name: string
   readonly description: string
   readonly read: (stats: LogStats, status: WalStatus) => number
 }
 
-const counters: ReadonlyArray<Reading> = [
+const counters: ReadonlyArray<Counter> = [
   { name: "wal_records_appended_total", description: "Records accepted", read: (stats) => stats.recordsAppended },
   { name: "wal_records_durable_total", description: "Records made durable", read: (stats) => stats.recordsDurable },
   { name: "wal_segment_puts_total", description: "Segments made durable", read: (stats) => stats.segmentsDurable },
@@ -79,7 +85,7 @@ const worstLag = (status: WalStatus): number =>
 
 const committed = (status: WalStatus): number => Math.min(...Object.values(status.cursors).map((cursor) => cursor.mark))
 
-const gauges: ReadonlyArray<Reading> = [
+const gauges: ReadonlyArray<Gauge> = [
   {
     name: "wal_cursor_lag_entries",
     description: "Durable records above the slowest cursor",
@@ -166,7 +172,7 @@ const registerAll = (
       modify: noUpdate
     })
   const registrations = [
-    ...counters.map((one) => counter(one.name, one.description, {}, () => one.read(stats, status()))),
+    ...counters.map((one) => counter(one.name, one.description, {}, () => one.read(stats))),
     ...gauges.map((one) =>
       Metric.registerUnsafe(Metric.gauge(one.name, { description: one.description }), context, {
         get: () => ({ value: one.read(stats, status()) }),

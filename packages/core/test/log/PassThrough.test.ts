@@ -19,6 +19,8 @@ describe("a log that is switched off", () => {
       assert.deepStrictEqual(yield* Stream.runCollect(wal.replay({ until: "durable-end" })), [])
       yield* wal.commit(4)
       assert.strictEqual((yield* Effect.flip(wal.commit(5)))._tag, "CommitBeyondDurable")
+      assert.strictEqual((yield* Effect.flip(wal.ack({ from: 3, to: 2 })))._tag, "InvalidCursor")
+      assert.strictEqual((yield* wal.status).cursors["default"]?.mark, 4)
       assert.strictEqual(yield* wal.flush, 4)
       assert.strictEqual(yield* Stream.run(Stream.fromIterable(records(2)), wal.sink), 6)
       assert.strictEqual((yield* wal.status).atRisk.records, 0)

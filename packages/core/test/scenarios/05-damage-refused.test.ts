@@ -9,6 +9,7 @@ import {
   drive,
   encode,
   gate,
+  holdCreates,
   killedWriter,
   makeWorld,
   openGate,
@@ -60,12 +61,7 @@ describe("an opening that finds a loss", () => {
       const process = world.process("a")
       const wal = yield* drive(process.open())
       yield* store(wal, records(5))
-      const never = yield* gate
-      process.faults.rule((request) =>
-        request.operation === "create" && request.key.endsWith("1.seg")
-          ? { _tag: "HoldBefore", gate: never }
-          : undefined
-      )
+      yield* holdCreates(process, "1.seg")
       yield* wal.append(records(15, 6))
       yield* advanceUntil(() => world.slots.length === 3)
       process.crash()
@@ -81,12 +77,7 @@ describe("an opening that finds a loss", () => {
       const process = world.process("a")
       const wal = yield* drive(process.open())
       yield* store(wal, records(5))
-      const never = yield* gate
-      process.faults.rule((request) =>
-        request.operation === "create" && request.key.endsWith("1.seg")
-          ? { _tag: "HoldBefore", gate: never }
-          : undefined
-      )
+      yield* holdCreates(process, "1.seg")
       yield* wal.append(records(100, 6))
       yield* advanceUntil(() => world.slots.length === 4)
       yield* drive(Effect.sleep("10 seconds"))
@@ -98,12 +89,7 @@ describe("an opening that finds a loss", () => {
       const world = yield* makeWorld({ parallelPut: { workers: 4 }, segment: { maxEntries: 10, linger: "0ms" } })
       const process = world.process("a")
       const wal = yield* drive(process.open())
-      const never = yield* gate
-      process.faults.rule((request) =>
-        request.operation === "create" && request.key.endsWith("000.seg")
-          ? { _tag: "HoldBefore", gate: never }
-          : undefined
-      )
+      yield* holdCreates(process, "000.seg")
       yield* wal.append(records(40))
       const flush = yield* Effect.forkChild(wal.flush, { startImmediately: true })
       yield* advanceUntil(() => world.slots.length === 3)

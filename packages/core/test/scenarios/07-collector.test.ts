@@ -10,6 +10,7 @@ import {
   drive,
   encode,
   gate,
+  holdCreates,
   killedWriter,
   makeWorld,
   nthRequest,
@@ -154,12 +155,7 @@ describe("deletion", () => {
       const process = world.process("a")
       const wal = yield* drive(process.open())
       yield* store(wal, records(5))
-      const never = yield* gate
-      process.faults.rule((request) =>
-        request.operation === "create" && request.key.endsWith("1.seg")
-          ? { _tag: "HoldBefore", gate: never }
-          : undefined
-      )
+      yield* holdCreates(process, "1.seg")
       yield* wal.append(records(15, 6))
       yield* advanceUntil(() => world.slots.length === 3)
       process.crash()

@@ -6,7 +6,7 @@ import {
   decode,
   dense,
   drive,
-  gate,
+  holdCreates,
   killedWriter,
   makeWorld,
   nthRequest,
@@ -193,12 +193,7 @@ describe("cursors across writers", () => {
       const process = world.process("a")
       const wal = yield* drive(process.open())
       yield* store(wal, records(5))
-      const never = yield* gate
-      process.faults.rule((request) =>
-        request.operation === "create" && request.key.endsWith("1.seg")
-          ? { _tag: "HoldBefore", gate: never }
-          : undefined
-      )
+      yield* holdCreates(process, "1.seg")
       yield* wal.append(records(5, 6))
       yield* wal.commit(4)
       yield* wal.append(records(5, 11))

@@ -172,6 +172,16 @@ export const dense = (count: number): ReadonlyArray<string> => names(count).map(
 export const gate = Deferred.make<void>()
 export const openGate = (closed: Deferred.Deferred<void>) => Deferred.done(closed, Exit.void)
 
+/** No create of a key with this ending is ever applied or answered. */
+export const holdCreates = (process: Process, ending: string) =>
+  Effect.map(
+    gate,
+    (never) =>
+      process.faults.rule(({ key, operation }) =>
+        operation === "create" && key.endsWith(ending) ? { _tag: "HoldBefore", gate: never } : undefined
+      )
+  )
+
 /** A process with a log of `count` durable records that is killed. */
 export const killedWriter = Effect.fnUntraced(function*(world: World, count: number, host = "first") {
   const process = world.process(host)

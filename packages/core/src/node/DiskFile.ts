@@ -8,6 +8,7 @@
 import { Context, Effect, Schema } from "effect"
 import type { Scope } from "effect"
 import * as fs from "node:fs/promises"
+import { DatabaseSync } from "node:sqlite"
 
 /** A call of the operating system that failed. `code` is its name for the reason, as in `ENOSPC`. */
 export class DiskError extends Schema.TaggedError<DiskError>()("DiskError", {
@@ -40,20 +41,33 @@ export interface DiskEntry {
   readonly kind: DiskKind
 }
 
+export type OpenMode = "read" | "modify" | "create"
+
+const openFlags: Readonly<Record<OpenMode, string>> = { read: "r", modify: "r+", create: "wx+" }
+
 /** An open file; closed with the scope that it was opened in. */
 export interface DiskHandle {
   /** Writes all of `bytes` from byte `position` on. */
   readonly write: (bytes: Uint8Array, position: number) => Effect.Effect<void, DiskError>
+  /** Writes all of the parts, one behind the other, from byte `position` on, as one call where the system takes it. */
+  readonly writeMany: (parts: ReadonlyArray<Uint8Array>, position: number) => Effect.Effect<void, DiskError>
   /** Up to `length` bytes from byte `position` on; fewer only at the end of the file. */
   readonly read: (length: number, position: number) => Effect.Effect<Uint8Array, DiskError>
   readonly stat: Effect.Effect<DiskStat, DiskError>
   /** Makes all bytes written so far durable. After a failure the state of the file is unknown: do not go on with it. */
   readonly sync: Effect.Effect<void, DiskError>
+  /** As `sync`, without what readers do not need, as the times of the file: bytes and length are durable. */
+  readonly syncData: Effect.Effect<void, DiskError>
+  /** Cuts the file to so many bytes. */
+  readonly truncate: (length: number) => Effect.Effect<void, DiskError>
 }
 
 export interface DiskFileService {
-  /** Opens an existing file to read it, or creates one that must not exist (`EEXIST`) to write it. */
-  readonly open: (path: string, mode: "read" | "create") => Effect.Effect<DiskHandle, DiskError, Scope.Scope>
+  /**
+   * Opens an existing file to read it (`read`) or to read and write it (`modify`), or creates one that must not exist
+   * (`create`, else `EEXIST`) to write and read it.
+   */
+  readonly open: (path: string, mode: OpenMode) => Effect.Effect<DiskHandle, DiskError, Scope.Scope>
   /** Creates one directory; its parent must exist. Answers false when it is there already. */
   readonly makeDirectory: (path: string) => Effect.Effect<boolean, DiskError>
   /** Makes the names in the directory durable. */
@@ -70,6 +84,11 @@ export interface DiskFileService {
   readonly stat: (path: string) => Effect.Effect<DiskStat, DiskError>
   /** The absolute path without symbolic links. */
   readonly realPath: (path: string) => Effect.Effect<string, DiskError>
+  /**
+   * Takes a lock on the file, which is created when it is not there; false when another process, or another scope of this
+   * one, holds it. The kernel drops it when its holder ends, however that happens; the file stays.
+   */
+  readonly lock: (path: string) => Effect.Effect<boolean, DiskError, Scope.Scope>
   /** The magic number of the file system that holds the path, as Linux numbers them. */
   readonly fileSystemType: (path: string) => Effect.Effect<number, DiskError>
 }
@@ -83,6 +102,9 @@ const diskError = (call: string, path: string, cause: unknown): DiskError => {
 
 const attempt = <A>(call: string, path: string, run: () => Promise<A>): Effect.Effect<A, DiskError> =>
   Effect.uninterruptible(Effect.tryPromise({ try: run, catch: (cause) => diskError(call, path, cause) }))
+
+/** Parts of one vectored write: the least that POSIX allows a system to set (IOV_MAX) is 16, Linux and macOS take 1,024. */
+const maxParts = 1_024
 
 interface NodeStat {
   readonly isFile: () => boolean
@@ -128,11 +150,31 @@ const readUpTo = Effect.fnUntraced(function*(file: fs.FileHandle, path: string, 
   return done === length ? bytes : bytes.slice(0, done)
 })
 
+const writeParts = Effect.fnUntraced(
+  function*(file: fs.FileHandle, path: string, parts: ReadonlyArray<Uint8Array>, position: number) {
+    let at = position
+    for (let start = 0; start < parts.length; start += maxParts) {
+      const some = parts.slice(start, start + maxParts)
+      let done = yield* attempt("writev", path, () => file.writev(some, at).then((written) => written.bytesWritten))
+      for (const part of some) {
+        // What a short write left out is written part by part.
+        const written = Math.min(done, part.length)
+        if (written < part.length) yield* writeAll(file, path, part.subarray(written), at + written)
+        done -= written
+        at += part.length
+      }
+    }
+  }
+)
+
 const toHandle = (file: fs.FileHandle, path: string): DiskHandle => ({
   write: (bytes, position) => writeAll(file, path, bytes, position),
+  writeMany: (parts, position) => writeParts(file, path, parts, position),
   read: (length, position) => readUpTo(file, path, length, position),
   stat: Effect.map(attempt("fstat", path, () => file.stat({ bigint: true })), toStat),
-  sync: attempt("fsync", path, () => file.sync())
+  sync: attempt("fsync", path, () => file.sync()),
+  syncData: attempt("fdatasync", path, () => file.datasync()),
+  truncate: (length) => attempt("ftruncate", path, () => file.truncate(length))
 })
 
 /** Closing loses nothing: what must last was synced before. So a failure is only told. */
@@ -144,9 +186,36 @@ const close = (file: fs.FileHandle, path: string) =>
 const open = (path: string, flags: string) =>
   Effect.acquireRelease(attempt("open", path, () => fs.open(path, flags)), (file) => close(file, path))
 
+/** SQLite's answer when somebody else holds the lock (https://sqlite.org/rescode.html#busy). */
+const sqliteBusy = 5
+
+/**
+ * A lock by an exclusive transaction on an empty database: the kernel's record lock on the file, which ends with its
+ * holder and does not depend on a process id. SQLite also knows the locks of this very process, which the kernel does not
+ * tell apart.
+ */
+const lock = (path: string) =>
+  Effect.acquireRelease(
+    Effect.try({
+      try: () => {
+        const database = new DatabaseSync(path, { timeout: 0 })
+        try {
+          database.exec("BEGIN EXCLUSIVE")
+          return database
+        } catch (cause) {
+          database.close()
+          if (cause instanceof Error && "errcode" in cause && cause.errcode === sqliteBusy) return undefined
+          throw cause
+        }
+      },
+      catch: (cause) => diskError("lock", path, cause)
+    }),
+    (database) => Effect.sync(() => database?.close())
+  ).pipe(Effect.map((database) => database !== undefined))
+
 /** The disk of this machine. */
 export const nodeDisk: DiskFileService = {
-  open: (path, mode) => Effect.map(open(path, mode === "read" ? "r" : "wx"), (file) => toHandle(file, path)),
+  open: (path, mode) => Effect.map(open(path, openFlags[mode]), (file) => toHandle(file, path)),
   makeDirectory: (path) =>
     attempt("mkdir", path, () => fs.mkdir(path)).pipe(
       Effect.as(true),
@@ -165,6 +234,7 @@ export const nodeDisk: DiskFileService = {
     ),
   stat: (path) => Effect.map(attempt("stat", path, () => fs.stat(path, { bigint: true })), toStat),
   realPath: (path) => attempt("realpath", path, () => fs.realpath(path)),
+  lock,
   // Some magic numbers have the top bit set; node answers them signed on some platforms.
   fileSystemType: (path) => Effect.map(attempt("statfs", path, () => fs.statfs(path)), (stat) => stat.type >>> 0)
 }

@@ -7,7 +7,7 @@
  * deadline: the operating system does not give back a call that hangs.
  */
 import { Clock, Effect, Layer } from "effect"
-import { dirname, join, resolve } from "node:path"
+import { join, resolve } from "node:path"
 import { Digest } from "../codec/Digest.ts"
 import { NonceSource } from "../Nonce.ts"
 import { ObjectStore } from "../store/ObjectStore.ts"
@@ -17,6 +17,7 @@ import { get, list } from "./directory/DirectoryReads.ts"
 import { create, remove, replace } from "./directory/DirectoryWrites.ts"
 import { isAbsent } from "./directory/DiskAnswer.ts"
 import { temporaryName } from "./directory/Layout.ts"
+import { makeDirectories } from "./directory/MakeDirectories.ts"
 import type { DiskError, DiskFileService } from "./DiskFile.ts"
 import { DiskFile } from "./DiskFile.ts"
 
@@ -55,28 +56,21 @@ const temporaryMaxAgeMillis = 3_600_000
 const configError = (path: string, rule: string) =>
   new ConfigError({ source: "directory store", problems: [{ path: "directory.path", value: path, rule }] })
 
-/** Creates the directory and those above it; their names are durable afterwards. */
-const makeRoot = (disk: DiskFileService, path: string): Effect.Effect<void, DiskError> =>
-  disk.makeDirectory(path).pipe(
-    Effect.catchIf((error) => error.code === "ENOENT" && dirname(path) !== path, () =>
-      Effect.andThen(makeRoot(disk, dirname(path)), disk.makeDirectory(path))),
-    Effect.andThen((created) =>
-      disk.syncDirectory(dirname(path)).pipe(
-        // Where the parent can't be opened, the root was made by somebody else, long before.
-        Effect.catchIf((error) =>
-          !created && (error.code === "EACCES" || error.code === "EPERM"), () => Effect.void)
-      )
-    )
-  )
-
-/** Removes what crashed writers left behind. A failure here is told and does no harm. */
+/**
+ * Removes what crashed writers left behind. A file that also has its final name keeps the temporary one, by which readers
+ * know that nobody may have made the final one durable. A failure here is told and does no harm.
+ */
 const cleanTemporary = Effect.fnUntraced(function*(disk: DiskFileService, path: string) {
   const now = yield* Clock.currentTimeMillis
   const entries = yield* disk.list(path)
   yield* Effect.forEach(entries, (entry) => {
     const file = join(path, entry.name)
     return disk.stat(file).pipe(
-      Effect.flatMap((stat) => now - stat.modifiedMillis > temporaryMaxAgeMillis ? disk.removeTree(file) : Effect.void),
+      Effect.flatMap((stat) =>
+        now - stat.modifiedMillis > temporaryMaxAgeMillis && !(stat.kind === "file" && stat.names > 1)
+          ? disk.removeTree(file)
+          : Effect.void
+      ),
       Effect.catchIf(isAbsent, () => Effect.void)
     )
   }, { discard: true })
@@ -101,7 +95,7 @@ const prepare = Effect.fnUntraced(function*(options: DirectoryObjectStoreOptions
 > {
   const disk = yield* DiskFile
   const path = resolve(options.path)
-  yield* makeRoot(disk, path)
+  yield* makeDirectories(disk, path)
   const root = yield* disk.realPath(path)
   if ((yield* disk.stat(root)).kind !== "directory") return yield* configError(options.path, "is not a directory")
   yield* checkFileSystem(disk, options, root)
@@ -124,6 +118,7 @@ export const make = Effect.fnUntraced(
     )
     return ObjectStore.of({
       id: `file://${directory.root}`,
+      disk: directory.root,
       get: (key, request) => get(directory, key, request),
       create: (key, body, write) => create(directory, key, body, write),
       replace: (key, body, expected, write) => replace(directory, key, body, expected, write),

@@ -86,7 +86,8 @@ export interface DiskFileService {
   readonly realPath: (path: string) => Effect.Effect<string, DiskError>
   /**
    * Takes a lock on the file, which is created when it is not there; false when another process, or another scope of this
-   * one, holds it. The kernel drops it when its holder ends, however that happens; the file stays.
+   * one, holds it. The kernel drops it when its holder ends, however that happens; the file stays. Its holder must not open
+   * the file by another way: closing it there drops the lock (fcntl(2), on record locks).
    */
   readonly lock: (path: string) => Effect.Effect<boolean, DiskError, Scope.Scope>
   /** The magic number of the file system that holds the path, as Linux numbers them. */

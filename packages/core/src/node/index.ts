@@ -1,4 +1,7 @@
 export * as DirectoryObjectStore from "./DirectoryObjectStore.ts"
 export * as DiskFile from "./DiskFile.ts"
+export * as LocalLog from "./LocalLog.ts"
+export * as LocalObjectStore from "./LocalObjectStore.ts"
 export * as NodeCompression from "./NodeCompression.ts"
 export * as NodeDigest from "./NodeDigest.ts"
+export * as StoreLayout from "./StoreLayout.ts"

@@ -107,13 +107,20 @@ const collect = (walk: Walk, above: string): Effect.Effect<void, DiskError> =>
     }
   })
 
-/** `undefined` for a file that went since it was listed. */
+/**
+ * `undefined` for a file that went since it was listed. One that still has its temporary name is made durable first, as when
+ * it is read.
+ */
 const describe = Effect.fnUntraced(
   function*(directory: Directory, key: string): Effect.fn.Return<ListedObject | undefined, DiskError> {
     for (let look = 0; look < maxLooks; look++) {
       const version = yield* currentVersion(directory, key)
       if (version === undefined) return undefined
-      const stat = yield* directory.disk.stat(pathOf(directory, key, version)).pipe(
+      const path = pathOf(directory, key, version)
+      const stat = yield* directory.disk.stat(path).pipe(
+        Effect.tap(({ kind, names }) =>
+          kind === "file" && names > 1 ? directory.disk.syncDirectory(dirname(path)) : Effect.void
+        ),
         Effect.catchIf(isAbsent, () => Effect.succeed(undefined))
       )
       if (stat !== undefined) return { key, sizeBytes: stat.sizeBytes, modifiedMillis: stat.modifiedMillis }
@@ -122,7 +129,7 @@ const describe = Effect.fnUntraced(
   }
 )
 
-/** One page, in the order of the keys. The page token is the last key of the page before. */
+/** One page, in the order of the keys; what it shows is durable. The page token is the last key of the page before. */
 export const list = Effect.fnUntraced(
   function*(directory: Directory, request: ListRequest): Effect.fn.Return<ListPage, ObjectStoreError> {
     const limit = Math.min(request.limit ?? maxPage, maxPage)

@@ -2,16 +2,17 @@
  * The log as a service: `Wal.make` opens one, `Wal.layer` provides it, `Wal.Tag` names several in one program.
  */
 import { Context, Effect, Exit, Layer, Scope } from "effect"
-import { resolveOptions, type WalOptionsInput } from "./config/ResolveOptions.ts"
+import { type LocalOptionsInput, resolveOptions, type WalOptionsInput } from "./config/ResolveOptions.ts"
 import { closeLog } from "./log/CloseLog.ts"
 import { makeEngine } from "./log/LogEngine.ts"
 import { makeService } from "./log/LogService.ts"
 import { statusOf } from "./log/LogStatus.ts"
 import { openLog } from "./log/OpenLog.ts"
 import { makePassThrough } from "./log/PassThrough.ts"
+import { emptySpools } from "./log/SpoolRecovery.ts"
 import { registerMetrics } from "./observe/WalMetrics.ts"
 import type { ObjectStore } from "./store/ObjectStore.ts"
-import type { WalOpenError } from "./WalError.ts"
+import { WalClosed, type WalOpenError } from "./WalError.ts"
 import type { WalOptions } from "./WalOptions.ts"
 import type { WalService } from "./WalService.ts"
 
@@ -26,6 +27,21 @@ const openIn = Effect.fnUntraced(function*(scope: Scope.Closeable, options: WalO
     () => statusOf(engine)
   )
   engine.onStored = (stored) => metrics.put(stored.millis / 1_000, stored.objectBytes)
+  // Given up half-way, it ends at once: what it was about to append again is still in the spool.
+  yield* Effect.onError(
+    emptySpools({
+      context: opened.context,
+      opened: opened.opened,
+      left: opened.leftSpool,
+      own: opened.spool,
+      segmenter: engine.segmenter,
+      copies: engine.copies,
+      stats: engine.stats,
+      onComplete: () => engine.spooler?.poke(),
+      durable: (seq) => engine.watermark.beyond(seq - 1)
+    }),
+    () => Effect.sync(() => engine.fate.end(new WalClosed({ streamId: options.streamId })))
+  )
   const drained = yield* Effect.cached(Effect.uninterruptible(closeLog(engine)))
   // The last finalizer to be added is the first to run: the log drains while its fibers still live.
   yield* Effect.addFinalizer(() => drained)
@@ -40,6 +56,14 @@ export const makeResolved = Effect.fnUntraced(function*(options: WalOptions) {
   // A scope of its own: an opening that fails, and a log that is closed, leave nothing behind in one that lives on.
   const scope = yield* Scope.fork(yield* Effect.scope)
   return yield* Effect.onError(openIn(scope, options), (cause) => Scope.close(scope, Exit.failCause(cause)))
+})
+
+/** A log that is switched off, and says so. */
+export const makeSwitchedOff = Effect.fnUntraced(function*(options: WalOptions) {
+  yield* Effect.logWarning(`log ${options.streamId} is switched off: nothing that is appended is kept`)
+  const service = makePassThrough(options)
+  yield* Effect.addFinalizer(() => service.close)
+  return service
 })
 
 /** Options of a log of the library. */
@@ -57,16 +81,24 @@ export interface WalMakeOptions extends WalOptionsInput {
 const make = Effect.fnUntraced(function*(given: WalMakeOptions) {
   const { enabled = true, ...input } = given
   const options = yield* resolveOptions(input)
-  if (enabled) return yield* makeResolved(options)
-  yield* Effect.logWarning(`log ${options.streamId} is switched off: nothing that is appended is kept`)
-  const service = makePassThrough(options)
-  yield* Effect.addFinalizer(() => service.close)
-  return service
+  return enabled ? yield* makeResolved(options) : yield* makeSwitchedOff(options)
 })
+
+/** Options of a log on this machine's disk. */
+export interface WalLocalOptions extends LocalOptionsInput {
+  /** `false`: records pass through, nothing is kept and no directory is made. Default `true`. */
+  readonly enabled?: boolean
+}
+
+/** Loads what needs Node only now: a program with another store runs without it. */
+const makeLocal = (options: WalLocalOptions): Effect.Effect<WalService, WalOpenError, Scope.Scope> =>
+  Effect.flatMap(Effect.promise(() => import("./node/LocalLog.ts")), (local) => local.make(options))
 
 /** One of several logs of a program: a service class with a layer of its own. */
 export interface NamedWal<Self> extends Context.ServiceClass<Self, string, WalService> {
   readonly layer: (options: WalMakeOptions) => Layer.Layer<Self, WalOpenError, ObjectStore>
+  /** The same on this machine's disk. */
+  readonly layerLocal: (options: WalLocalOptions) => Layer.Layer<Self, WalOpenError>
 }
 
 /** The log of a program that has one. */
@@ -77,6 +109,10 @@ export class Wal extends Context.Service<Wal, WalService>()("@effect-wal/core/Wa
   static readonly layer = (options: WalMakeOptions): Layer.Layer<Wal, WalOpenError, ObjectStore> =>
     Layer.effect(Wal, make(options))
 
+  /** Opens a log on this machine's disk for the life of the layer: files of its own, and no store beside it. */
+  static readonly layerLocal = (options: WalLocalOptions): Layer.Layer<Wal, WalOpenError> =>
+    Layer.effect(Wal, makeLocal(options))
+
   /**
    * A base class for one of several logs of a program: `class Orders extends Wal.Tag("orders")<Orders>() {}`, then
    * `Orders.layer(options)`.
@@ -84,6 +120,7 @@ export class Wal extends Context.Service<Wal, WalService>()("@effect-wal/core/Wa
   static readonly Tag = (name: string) => <Self>(): NamedWal<Self> => {
     const service = Context.Service<Self, WalService>()(`@effect-wal/core/Wal/${name}`)
     const layer: NamedWal<Self>["layer"] = (options) => Layer.effect(service, make(options))
-    return Object.assign(service, { layer })
+    const layerLocal: NamedWal<Self>["layerLocal"] = (options) => Layer.effect(service, makeLocal(options))
+    return Object.assign(service, { layer, layerLocal })
   }
 }

@@ -265,6 +265,51 @@ export class BufferFull extends Schema.TaggedError<BufferFull>()("BufferFull", {
   }
 }
 
+/** The disk of the log is full. What was accepted before waits and is stored once there is room; nothing of this call was taken. */
+export class DiskFull extends Schema.TaggedError<DiskFull>()("DiskFull", {
+  /** Where there is no room. */
+  path: Schema.String
+}) {
+  override get message(): string {
+    return `no room on the disk at ${this.path}; nothing was appended; make room, and appends go on by themselves`
+  }
+}
+
+/** Another process, or another log of this one, has the directory open. The lock ends with its holder, however that ends. */
+export class DirectoryLocked extends Schema.TaggedError<DirectoryLocked>()("DirectoryLocked", {
+  /** The directory that is in use. */
+  path: Schema.String
+}) {
+  override get message(): string {
+    return `${this.path} is in use by another process, or by another log of this one`
+  }
+}
+
+/** The disk did not confirm that bytes are stored, so nothing was built on them. */
+export class SyncFailed extends Schema.TaggedError<SyncFailed>()("SyncFailed", {
+  path: Schema.String,
+  /** What the operating system said. */
+  detail: Schema.String
+}) {
+  override get message(): string {
+    return `${this.path} could not be made durable: ${this.detail}; check the disk and its file system`
+  }
+}
+
+/** The spool holds records, and nothing says whether the store has them already. Nothing was sent or dropped. */
+export class SpoolUndecided extends Schema.TaggedError<SpoolUndecided>()("SpoolUndecided", {
+  /** Where the spool is. */
+  spool: Schema.String,
+  /** The epoch of the first slot that is undecided, and that slot. */
+  epoch: Schema.Number,
+  slot: Schema.Number,
+  reason: Schema.String
+}) {
+  override get message(): string {
+    return `${this.spool} holds segments from slot ${this.slot} of epoch ${this.epoch} on, and ${this.reason}; nothing was changed`
+  }
+}
+
 /** What was asked for has been deleted by retention. */
 export class Trimmed extends Schema.TaggedError<Trimmed>()("Trimmed", {
   from: Seq,
@@ -367,7 +412,7 @@ export type WalEnd =
 /** What is wrong with stored data. */
 export type DamageError = SegmentCorrupt | SegmentMissing | SegmentTooNew | SequenceGap
 
-export type AppendError = WalEnd | RecordTooLarge | InvalidRecord | SequenceExhausted
+export type AppendError = WalEnd | RecordTooLarge | InvalidRecord | SequenceExhausted | DiskFull
 export type CursorError = WalEnd | InvalidCursor | CommitBeyondDurable
 export type AckError = CursorError | CursorTooFarAhead
 export type ReadError = WalEnd | StoreError | DamageError | Trimmed | InvalidCursor
@@ -385,4 +430,10 @@ export type WalOpenError =
   | ManifestCorrupt
   | ManifestTooNew
   | WriterFenced
+  | SpoolUndecided
+  // The log ended while what its spool held was appended again.
+  | WalEnd
+  | SequenceExhausted
+  | DirectoryLocked
+  | SyncFailed
   | DamageError

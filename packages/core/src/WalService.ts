@@ -12,6 +12,11 @@ export interface Appended {
   readonly epoch: number
   /** Completes when all of the call is durable; fails with the reason why the log ended before. */
   readonly durable: Effect.Effect<void, WalEnd>
+  /**
+   * Completes when all of the call survives the loss of the process: it is durable, or in the spool on this machine's
+   * disk (which the loss of the node takes along). Without a spool the same as `durable`.
+   */
+  readonly spooled: Effect.Effect<void, WalEnd>
 }
 
 /** Progress of a replay; counts start with this replay. */
@@ -68,14 +73,28 @@ export interface WalStatus {
   readonly epoch: number
   readonly lastAccepted: SequenceNumber
   readonly durable: SequenceNumber
+  /** Everything up to it is durable or in the spool; never below `durable`. */
+  readonly spooled: SequenceNumber
   readonly trimmedTo: SequenceNumber
   readonly cursors: Readonly<Record<string, CursorStatus>>
   /** The cursor that holds back deletion, where the policy is `committed` and one does. */
   readonly heldBackBy?: string
-  /** Accepted and not durable: what a crash now would lose. */
+  /** Accepted, and neither durable nor in the spool: what a crash now would lose. */
   readonly atRisk: { readonly records: number; readonly bytes: number; readonly oldestAgeMillis: number }
   readonly buffered: { readonly bytes: number; readonly limitBytes: number; readonly queuedSegments: number }
   readonly segments: { readonly durable: number; readonly inFlight: number }
+  /** Absent in a log without a spool. What it holds survives the process, not the loss of the node. */
+  readonly spool?: {
+    readonly path: string
+    /** Records and segments that are not durable yet. */
+    readonly records: number
+    readonly segments: number
+    /** What it takes of the disk. */
+    readonly bytes: number
+    readonly limitBytes: number
+    /** Why nothing more can be spooled, for people. */
+    readonly problem?: string
+  }
   /** Since when PUTs have failed without one success between, epoch milliseconds; absent while all is well. */
   readonly storeFailingSinceMillis?: number
   readonly lastStoreError?: string
@@ -88,8 +107,10 @@ export interface WalStatus {
 export interface CloseReport {
   readonly streamId: string
   readonly durable: SequenceNumber
-  /** Accepted and not known to be durable, inclusive; null when there is none. */
+  /** Accepted, and not known to be durable or in the spool, inclusive; null when there is none. */
   readonly lost: { readonly from: SequenceNumber; readonly to: SequenceNumber } | null
+  /** In the spool and not known to be durable, inclusive: the next start on this machine sends it; null when there is none. */
+  readonly spooled: { readonly from: SequenceNumber; readonly to: SequenceNumber } | null
   /** The manifest and the cursors are stored. */
   readonly manifestWritten: boolean
 }

@@ -26,7 +26,11 @@ export class Cursors {
   private revision: Revision
   private persisted: Revision
   private changedAt: number | undefined = undefined
+  /** Records that marks have moved over, and how many of them are stored. */
   private moved = 0
+  private storedMoved = 0
+  /** The newest snapshot: what it holds of `moved`, and when the first change after it came. */
+  private taken: { n: number; moved: number; changedAt: number | undefined } = { n: 0, moved: 0, changedAt: undefined }
 
   constructor(stored: CursorSet, settings: CursorSettings, durable: () => number, trimmed: () => number) {
     this.settings = settings
@@ -42,6 +46,9 @@ export class Cursors {
 
   /** The set as it is now. */
   snapshot(): CursorSet {
+    if (this.taken.n !== this.revision.n) {
+      this.taken = { n: this.revision.n, moved: this.moved, changedAt: undefined }
+    }
     return {
       revision: this.revision,
       marks: Object.fromEntries([...this.states].map(([name, state]) => [name, state.mark]))
@@ -60,7 +67,7 @@ export class Cursors {
 
   /** Records that marks have moved over since the last stored set. */
   get unstoredRecords(): number {
-    return this.moved
+    return this.moved - this.storedMoved
   }
 
   /** A set with this revision would be found after a crash. */
@@ -69,9 +76,10 @@ export class Cursors {
     this.persisted = set.revision
     this.persistedMarks.clear()
     for (const [name, mark] of Object.entries(set.marks)) this.persistedMarks.set(name, mark)
-    if (compareRevisions(this.persisted, this.revision) < 0) return
-    this.changedAt = undefined
-    this.moved = 0
+    // Of a set that is neither the newest nor the last taken it is not known what came after it: all counts as not stored.
+    if (set.revision.epoch !== this.settings.epoch || set.revision.n !== this.taken.n) return
+    this.changedAt = this.taken.changedAt
+    this.storedMoved = this.taken.moved
   }
 
   /** The mark of a cursor; `undefined` where there is none of this name. */
@@ -156,6 +164,7 @@ export class Cursors {
   private change(records: number, nowMillis: number): void {
     this.revision = { epoch: this.settings.epoch, n: this.revision.n + 1 }
     this.changedAt ??= nowMillis
+    this.taken.changedAt ??= nowMillis
     this.moved += records
   }
 }

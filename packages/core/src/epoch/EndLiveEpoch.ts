@@ -6,9 +6,9 @@
  */
 import { Effect, Result } from "effect"
 import type { Boundary } from "../format/Boundary.ts"
-import { chainAfter } from "../format/ChainHash.ts"
+import { boundaryAfter } from "../format/ChainHash.ts"
 import { type CursorSet, highestMark, lowestMark, newerCursors } from "../format/CursorSet.ts"
-import { cursorsOf } from "../format/Extensions.ts"
+import { cursorsOf, type OriginMarks, originsOf } from "../format/Extensions.ts"
 import type { Manifest } from "../format/ManifestCodec.ts"
 import { slotKey } from "../format/ObjectKey.ts"
 import { encodeEndMarker, maxMarkerBytes } from "../format/SegmentCodec.ts"
@@ -40,6 +40,8 @@ export interface EndedEpoch {
   readonly end: Boundary
   /** The newest cursors that the epoch's last segment or the manifest knows. */
   readonly cursors: CursorSet
+  /** The last spooled slots that the epoch has appended again. */
+  readonly origins?: OriginMarks
 }
 
 /** After so many rounds a barrier is put above a busy writer. */
@@ -92,15 +94,11 @@ export const tailBefore = Effect.fnUntraced(function*(search: LiveSearch, slot: 
   if (!isSegmentOf(header, place(search, slot - 1))) {
     return yield* new SegmentCorrupt({ key, offset: 16, reason: "it is not the segment of this slot" })
   }
+  const origins = originsOf(header)
   return {
-    end: {
-      epoch: manifest.live,
-      slot,
-      seq: header.firstSeq + header.count - 1,
-      at: header.lastAt,
-      chain: chainAfter(header.chain, header, search.digest)
-    },
-    cursors: newerCursors(cursorsOf(header) ?? cursors, cursors)
+    end: boundaryAfter(header, search.digest),
+    cursors: newerCursors(cursorsOf(header) ?? cursors, cursors),
+    ...(origins === undefined ? {} : { origins: origins.marks })
   } satisfies EndedEpoch
 })
 
@@ -151,9 +149,12 @@ const putMarker = Effect.fnUntraced(function*(search: Search, slot: number) {
   }
 })
 
-/** Puts a marker that a busy writer cannot pass, one window above the highest slot that it has; false if it got there first. */
-const putBarrier = Effect.fnUntraced(function*(search: Search, highest: number) {
-  const slot = highest + Math.max(1, search.manifest.live_window)
+/**
+ * Puts a marker that a busy writer cannot pass, so many windows above the highest slot that it has; false if it got there
+ * first.
+ */
+const putBarrier = Effect.fnUntraced(function*(search: Search, highest: number, windows: number) {
+  const slot = highest + Math.max(1, search.manifest.live_window) * windows
   yield* Effect.logInfo(`the writer of epoch ${search.manifest.live} is busy: barrier at slot ${slot}`)
   return (yield* putMarker(search, slot)) === "ended"
 })
@@ -190,6 +191,8 @@ export const endLiveEpoch = Effect.fnUntraced(function*(context: LookContext, ma
   const search: Search = { ...context, manifest, opener, from: searchStart(manifest) }
   let known: ReadonlyArray<ListedSlot> = []
   let stopped = false
+  // Doubled each time: a writer that stores slots faster than this opener asks would be ahead of every barrier.
+  let reach = 1
   for (let round = 1;; round++) {
     const after = Math.max(search.from.slot, firstMissing(known, search.from.slot))
     const listed = yield* listSlots(search, manifest.live, after)
@@ -199,6 +202,7 @@ export const endLiveEpoch = Effect.fnUntraced(function*(context: LookContext, ma
     if (round < roundsBeforeBarrier || stopped) continue
     const missing = firstMissing(known, search.from.slot)
     const segments = known.filter((one) => one.sizeBytes > maxMarkerBytes || one.slot <= missing)
-    stopped = yield* putBarrier(search, segments.reduce((highest, one) => Math.max(highest, one.slot), missing))
+    stopped = yield* putBarrier(search, segments.reduce((highest, one) => Math.max(highest, one.slot), missing), reach)
+    reach *= 2
   }
 })

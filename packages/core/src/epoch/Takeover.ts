@@ -37,6 +37,8 @@ export interface TakeoverRequest extends LookContext {
   /** Slots that this writer can have in flight. */
   readonly window: number
   readonly onConflict: (error: ObjectStoreError) => Effect.Effect<void>
+  /** The spool of this writer, where it has one. */
+  readonly spool?: Manifest["spool"]
 }
 
 /** The log as this writer has taken it over. */
@@ -184,6 +186,8 @@ export const takeOver = Effect.fnUntraced(function*(request: TakeoverRequest) {
         window: request.window,
         commitId,
         ...(ended === undefined ? {} : { ended: ended.end }),
+        ...(ended?.origins === undefined ? {} : { origins: ended.origins }),
+        ...(request.spool === undefined ? {} : { spool: request.spool }),
         ...(archived === undefined ? {} : { archived })
       })
   })

@@ -3,6 +3,7 @@
  * do not depend on the codec, so that segments compress side by side.
  */
 import type { DigestService } from "../codec/Digest.ts"
+import type { Boundary } from "./Boundary.ts"
 import { encodeText, fromHex, setUint64, toHex, viewOf } from "./Bytes.ts"
 import type { SegmentHeader } from "./SegmentHeader.ts"
 
@@ -29,3 +30,12 @@ export const chainAfter = (previous: string, fields: ChainFields, digest: Digest
   view.setUint32(48, fields.rawCrc, true)
   return toHex(digest.sha256([fromHex(previous), bytes]).subarray(0, 16))
 }
+
+/** The point after a segment. */
+export const boundaryAfter = (header: SegmentHeader, digest: DigestService): Boundary => ({
+  epoch: header.epoch,
+  slot: header.slot + 1,
+  seq: header.firstSeq + header.count - 1,
+  at: header.lastAt,
+  chain: chainAfter(header.chain, header, digest)
+})

@@ -7,11 +7,12 @@
  * | 2 | trim | no | JSON of the trim point then (a copy; nothing is deleted because of it) |
  * | 3 | link | no | JSON of the boundary that the first segment of an epoch follows |
  * | 4 | owner | no | JSON `{ epoch, host }` of the opener that put an end marker |
+ * | 7 | origins | no | JSON `{ marks, copy }`: by spool the last slot of ended epochs that was appended again, up to here; `copy`: this segment is the last of them |
  *
  * Types from 16 up are free for later versions.
  */
 import { Result, Schema } from "effect"
-import { Boundary, Count } from "./Boundary.ts"
+import { Boundary, Count, Hex128 } from "./Boundary.ts"
 import { decodeText, encodeText } from "./Bytes.ts"
 import { CursorSet } from "./CursorSet.ts"
 import type { Extension, SegmentHeader } from "./SegmentHeader.ts"
@@ -20,12 +21,29 @@ export const cursorsExtension = 1
 export const trimExtension = 2
 export const linkExtension = 3
 export const ownerExtension = 4
+export const originsExtension = 7
 
 /** No extension of this version is critical. */
 export const knownCriticalExtensions: ReadonlySet<number> = new Set()
 
 export const Owner = Schema.Struct({ epoch: Count, host: Schema.String })
 export type Owner = typeof Owner.Type
+
+/** A slot in a spool. */
+export interface SpoolPlace {
+  /** The spool's id. */
+  readonly spool: string
+  readonly epoch: number
+  readonly slot: number
+}
+
+/** By spool: the last of its slots that was appended again. */
+export const OriginMarks = Schema.Record(Hex128, Schema.Struct({ epoch: Count, slot: Count }))
+export type OriginMarks = typeof OriginMarks.Type
+
+/** What a header says of what was appended again. */
+export const Origins = Schema.Struct({ marks: OriginMarks, copy: Schema.Boolean })
+export type Origins = typeof Origins.Type
 
 const jsonExtension = (type: number, value: unknown): Extension => ({
   type,
@@ -37,6 +55,8 @@ export const encodeCursors = (cursors: CursorSet): Extension => jsonExtension(cu
 export const encodeTrim = (trim: Boundary): Extension => jsonExtension(trimExtension, trim)
 export const encodeLink = (link: Boundary): Extension => jsonExtension(linkExtension, link)
 export const encodeOwner = (owner: Owner): Extension => jsonExtension(ownerExtension, owner)
+
+export const encodeOrigins = (origins: Origins): Extension => jsonExtension(originsExtension, origins)
 
 const reader = <A>(type: number, schema: Schema.ConstraintDecoder<A>) => {
   const decode = Schema.decodeUnknownResult(Schema.fromJsonString(schema))
@@ -53,3 +73,4 @@ export const cursorsOf = reader(cursorsExtension, CursorSet)
 export const trimOf = reader(trimExtension, Boundary)
 export const linkOf = reader(linkExtension, Boundary)
 export const ownerOf = reader(ownerExtension, Owner)
+export const originsOf = reader(originsExtension, Origins)

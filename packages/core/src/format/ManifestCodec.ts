@@ -9,6 +9,7 @@ import { ManifestCorrupt, ManifestTooNew } from "../WalError.ts"
 import { Boundary, Count, Hex128 } from "./Boundary.ts"
 import { decodeText, encodeText } from "./Bytes.ts"
 import { CursorSet, defaultCursor } from "./CursorSet.ts"
+import { OriginMarks } from "./Extensions.ts"
 
 /** The version that this program writes, and the newest that it reads. */
 export const manifestVersion = 1
@@ -39,7 +40,11 @@ const Fields = Schema.Struct({
   /** A point of the live epoch below which everything is durable; its start where nothing is. */
   checkpoint: Boundary,
   /** Some points above the trim point and below the checkpoint, ascending. */
-  index: Schema.Array(Boundary)
+  index: Schema.Array(Boundary),
+  /** By spool: the last of its slots that was appended again and is durable. */
+  origins: Schema.optionalKey(OriginMarks),
+  /** The spool of the writer of the live epoch, where it has one. */
+  spool: Schema.optionalKey(Schema.Struct({ id: Hex128, host: Schema.String, path: Schema.String }))
 })
 
 /** The decoded manifest; `unknown` are fields of other versions, kept through a rewrite. */

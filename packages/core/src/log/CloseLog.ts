@@ -3,32 +3,47 @@
  */
 import { Deferred, Duration, Effect, Option } from "effect"
 import { monotonicNow } from "../internal/Monotonic.ts"
-import { WalClosed } from "../WalError.ts"
+import { WalClosed, type WalEnd } from "../WalError.ts"
 import type { CloseReport } from "../WalService.ts"
+import type { Ticket } from "../write/Segment.ts"
 import type { LogEngine } from "./LogEngine.ts"
 
 /** The share of the time-out that draining leaves for the manifest, and the most that it needs. */
 const manifestShare = 0.2
 const manifestMillis = 2_000
 
+const rangeAfter = (seq: number, last: number) => last > seq ? { from: seq + 1, to: last } : null
+
 const reportOf = (engine: LogEngine, manifestWritten: boolean): CloseReport => {
   const durable = engine.ledger.durable.seq
-  const accepted = engine.segmenter.lastAccepted
+  const spooled = engine.spooler?.seq ?? durable
   return {
     streamId: engine.options.streamId,
     durable,
-    lost: accepted > durable ? { from: durable + 1, to: accepted } : null,
+    spooled: rangeAfter(durable, spooled),
+    lost: rangeAfter(spooled, engine.segmenter.lastAccepted),
     manifestWritten
   }
 }
 
 const logReport = (report: CloseReport): Effect.Effect<void> => {
-  const { durable, lost, streamId } = report
-  if (lost === null) return Effect.logInfo(`log ${streamId} closed: durable up to ${durable}`)
+  const { durable, lost, spooled, streamId } = report
+  const kept = spooled === null ? "" : `; ${spooled.from} to ${spooled.to} are in the spool and sent at the next start`
+  if (lost === null) return Effect.logInfo(`log ${streamId} closed: durable up to ${durable}${kept}`)
   return Effect.logError(
-    `log ${streamId} closed with records not stored: ${lost.from} to ${lost.to} (durable up to ${durable})`
+    `log ${streamId} closed with records not stored: ${lost.from} to ${lost.to} (durable up to ${durable}${kept})`
   )
 }
+
+/** Waits until all is durable; where the store does not take anything, until all is in the spool. */
+const settled = (engine: LogEngine, last: Ticket): Effect.Effect<void, WalEnd> =>
+  Effect.flatMap(
+    Deferred.await(last.settled),
+    (how) =>
+      how === "durable" || last.spooledSeq === undefined || engine.spooler?.isOutage === true
+        ? Effect.void
+        : engine.watermark.beyond(last.spooledSeq - 1)
+  )
 
 /** Closes an open log; one that is over already is only reported. */
 export const closeLog = Effect.fnUntraced(function*(engine: LogEngine) {
@@ -49,7 +64,7 @@ export const closeLog = Effect.fnUntraced(function*(engine: LogEngine) {
   segmenter.poke()
   pool.hurryUp()
   // Why a log ended while it drained is in its fate and in the report.
-  const drained = last === undefined ? Effect.void : Effect.exit(Deferred.await(last.durable))
+  const drained = last === undefined ? Effect.void : Effect.exit(settled(engine, last))
   const written = engine.coordinator.commit.pipe(Effect.as(true), Effect.catch(() => Effect.succeed(false)))
   yield* within(drained, Math.min(manifestMillis, total * manifestShare))
   let manifest = yield* within(written)

@@ -20,18 +20,21 @@ import { makeAgeLimits } from "../retain/AgeLimits.ts"
 import { GarbageCollector } from "../retain/GarbageCollector.ts"
 import { decideTrim } from "../retain/TrimPolicy.ts"
 import { ObjectStore } from "../store/ObjectStore.ts"
-import { type WalEnd, WalFailed } from "../WalError.ts"
+import { DiskFull, type WalEnd, WalFailed } from "../WalError.ts"
 import type { WalOptions } from "../WalOptions.ts"
 import { DurableWatermark } from "../write/DurableWatermark.ts"
 import { LogFate } from "../write/LogFate.ts"
-import { PutWorkerPool, type StoredSegment } from "../write/PutWorker.ts"
+import type { PackContext } from "../write/PackSegment.ts"
+import { PutWorkerPool, type SpoolReads, type StoredSegment } from "../write/PutWorker.ts"
 import type { StampedSegment } from "../write/Segment.ts"
 import { Segmenter } from "../write/Segmenter.ts"
 import { SegmentQueue } from "../write/SegmentQueue.ts"
 import { SlotLedger } from "../write/SlotLedger.ts"
+import { Spooler } from "../write/Spooler.ts"
 import type { openLog } from "./OpenLog.ts"
 import { makePutLog } from "./PutLog.ts"
 import { coordinatorSettings, lanesOf, queuedPerWorker, segmenterSettings } from "./Settings.ts"
+import { PendingCopies } from "./SpoolRecovery.ts"
 
 /** Boundaries kept in memory. */
 const indexEntries = 4_096
@@ -63,6 +66,10 @@ export class LogEngine {
   readonly coordinator: ManifestCoordinator
   readonly collector: GarbageCollector
   readonly view: LogView
+  /** `undefined` in a log without a spool. */
+  readonly spooler: Spooler | undefined
+  /** Spooled segments of ended epochs that were appended again and are not durable. */
+  readonly copies = new PendingCopies(() => this.ledger.durable.seq)
   /** Told of every stored segment. */
   onStored: (stored: StoredSegment) => void = () => undefined
   /** Everything at or below it may go, as far as cursors allow. */
@@ -113,10 +120,12 @@ export class LogEngine {
       queue: this.queue,
       budget: ambient.budget,
       clock: ambient.clock,
-      workerFree: () => this.pool.hasFreeWorker,
+      workerFree: () => this.pool.hasFreeWorker || this.spooler?.isFree === true,
       onAccepted: (count) => {
         stats.recordsAppended += count
-      }
+      },
+      onSealed: () => this.spooler?.poke(),
+      refusal: () => this.diskFull
     })
     const tail = new TailBuffer(options.tailBufferBytes)
     this.watermark = new DurableWatermark({
@@ -128,10 +137,15 @@ export class LogEngine {
       onDurable: (segment) => this.segmentDurable(segment)
     })
     this.pool = this.makePool()
+    this.spooler = this.makeSpooler()
     this.collector = this.makeCollector(manifest)
     this.coordinator = this.makeCoordinator()
     this.view = this.makeView(tail)
     this.fate.onEnd((error) => this.failOutstanding(error))
+  }
+
+  get spool(): Opened["spool"] {
+    return this.open.spool
   }
 
   get stats(): Opened["stats"] {
@@ -144,6 +158,7 @@ export class LogEngine {
     return Effect.all([
       this.supervised("segmenter", this.segmenter.run),
       ...lanes,
+      ...(this.spooler === undefined ? [] : [this.supervised("spooler", this.spooler.run)]),
       this.supervised("manifest coordinator", this.coordinator.run),
       this.supervised("garbage collector", this.collector.run)
     ]).pipe(Effect.map((fibers) => {
@@ -154,25 +169,62 @@ export class LogEngine {
     }))
   }
 
+  /** While the disk has no room, and nothing takes what waits, nothing more is accepted. */
+  private get diskFull(): DiskFull | undefined {
+    const path = this.open.store.disk
+    return this.stats.isStoreFull && path !== undefined && this.spooler === undefined
+      ? new DiskFull({ path })
+      : undefined
+  }
+
+  private get pack(): PackContext {
+    const { compression, digest } = this.open
+    return { compression, digest, setting: this.options.compression }
+  }
+
   private makePool(): PutWorkerPool {
-    const { compression, digest, opened, stats, store } = this.open
+    const { digest, opened, prefix, spool, stats, store } = this.open
+    const reads: SpoolReads | undefined = spool === undefined ? undefined : {
+      holds: (slot) => this.spooler?.holds(slot) === true,
+      read: (slot) => spool.read(opened.epoch, slot)
+    }
     return new PutWorkerPool({
       streamId: this.options.streamId,
       epoch: opened.epoch,
-      compression: this.options.compression,
+      prefix,
       backoff: this.options.retry
     }, {
+      pack: this.pack,
+      spool: () => reads,
+      onProgress: () => this.spooler?.poke(),
       fate: this.fate,
       queue: this.queue,
       ledger: this.ledger,
       store,
       digest,
-      compression,
       stats,
       stampContext: () => ({ cursors: this.cursors.snapshot(), trim: this.coordinator.current.trim }),
       onStored: (stored) => Effect.suspend(() => this.segmentStored(stored)),
       onRetry: this.putLog.failed,
       onIdle: () => this.segmenter.poke()
+    })
+  }
+
+  private makeSpooler(): Spooler | undefined {
+    const { opened, spool, stats } = this.open
+    if (spool === undefined) return undefined
+    return new Spooler({
+      fate: this.fate,
+      spool,
+      epoch: opened.epoch,
+      queue: this.queue,
+      ledger: this.ledger,
+      pool: this.pool,
+      pack: this.pack,
+      stats,
+      backoff: this.options.retry,
+      onSpooled: (bytes) => this.segmenter.release(bytes),
+      keepFrom: () => this.copies.keepFrom(spool.id)
     })
   }
 
@@ -231,7 +283,7 @@ export class LogEngine {
   }
 
   private segmentStored(stored: StoredSegment): Effect.Effect<void> {
-    this.stats.rawBytes += stored.stamped.body.length
+    this.stats.rawBytes += stored.stamped.header.rawBytes
     this.stats.storedBytes += stored.storedBytes
     this.watermark.stored(stored.stamped.header.slot)
     this.onStored(stored)
@@ -240,7 +292,9 @@ export class LogEngine {
 
   private segmentDurable(segment: StampedSegment): void {
     this.cursors.stored(segment.cursors)
+    this.pool.durable(segment.header.slot)
     this.segmenter.release(segment.bufferBytes)
+    this.spooler?.poke()
     this.coordinator.segmentDurable(monotonicMillis(this.clock))
   }
 
@@ -256,7 +310,8 @@ export class LogEngine {
       ...this.ages.limits()
     })
     this.sentTrimSeq = Math.max(this.sentTrimSeq, trim.seq)
-    return { checkpoint: this.ledger.durable, trim, cursors, index: this.index.all }
+    const origins = this.copies.marks
+    return { checkpoint: this.ledger.durable, trim, cursors, index: this.index.all, origins }
   }
 
   /** When a segment header with the cursors as they are now is due. */
@@ -270,7 +325,7 @@ export class LogEngine {
     const failed = Exit.fail(error)
     const abandoned = this.segmenter.abandon()
     const waiting = [...this.ledger.outstanding, ...this.queue.drain(), ...(abandoned === undefined ? [] : [abandoned])]
-    for (const segment of waiting) Deferred.doneUnsafe(segment.ticket.durable, failed)
+    for (const segment of waiting) Deferred.doneUnsafe(segment.ticket.settled, failed)
   }
 
   private supervised<E>(name: string, fiber: Effect.Effect<never, E, ObjectStore>) {

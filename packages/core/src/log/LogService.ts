@@ -5,7 +5,7 @@ import type { WalMetricsHandle } from "../observe/WalMetrics.ts"
 import type { CursorError, WalEnd } from "../WalError.ts"
 import type { AppendRecord, LostRange } from "../WalRecord.ts"
 import type { Appended, CloseReport, WalService } from "../WalService.ts"
-import type { Ticket } from "../write/Segment.ts"
+import type { Settled, Ticket } from "../write/Segment.ts"
 import type { Admitted } from "../write/Segmenter.ts"
 import { checkTrim, makeCursorMethods } from "./CursorMethods.ts"
 import type { LogEngine } from "./LogEngine.ts"
@@ -13,28 +13,38 @@ import { makeReads, readFrom, replayFrom } from "./LogReading.ts"
 import { statusOf } from "./LogStatus.ts"
 
 /** Waits for the segment of a ticket; one that was sealed while the log was ending is known to nobody any more. */
-const awaitTicket = (engine: LogEngine, ticket: Ticket): Effect.Effect<void, WalEnd> =>
+const awaitTicket = (engine: LogEngine, ticket: Ticket): Effect.Effect<Settled, WalEnd> =>
   Effect.suspend(() => {
     const ended = engine.fate.ended
-    return ended === undefined || Deferred.isDoneUnsafe(ticket.durable)
-      ? Deferred.await(ticket.durable)
+    return ended === undefined || Deferred.isDoneUnsafe(ticket.settled)
+      ? Deferred.await(ticket.settled)
       : Effect.fail(ended)
   })
 
-const durableOf = (engine: LogEngine, admitted: Admitted): Effect.Effect<void, WalEnd> => {
-  const ticket = admitted.ticket
-  if (ticket === undefined) return Effect.void
-  return Effect.suspend(() => {
+/** Waits until the segment of a ticket, and all before it, are durable; being spooled is half the way. */
+const awaitDurable = (engine: LogEngine, ticket: Ticket): Effect.Effect<void, WalEnd> =>
+  Effect.flatMap(awaitTicket(engine, ticket), (settled) =>
+    settled === "durable" || ticket.spooledSeq === undefined
+      ? Effect.void
+      : engine.watermark.beyond(ticket.spooledSeq - 1))
+
+/** Asks for the segment of a call to be sealed soon, and waits for it. */
+const demanded = (
+  engine: LogEngine,
+  { ticket }: Admitted,
+  wait: (engine: LogEngine, ticket: Ticket) => Effect.Effect<unknown, WalEnd>
+): Effect.Effect<void, WalEnd> =>
+  ticket === undefined ? Effect.void : Effect.suspend(() => {
     engine.segmenter.demand(ticket)
-    return awaitTicket(engine, ticket)
+    return Effect.asVoid(wait(engine, ticket))
   })
-}
 
 const answerOf = (engine: LogEngine) => (admitted: Admitted): Appended => ({
   first: admitted.first,
   last: admitted.last,
   epoch: engine.epoch,
-  durable: durableOf(engine, admitted)
+  durable: demanded(engine, admitted, awaitDurable),
+  spooled: demanded(engine, admitted, awaitTicket)
 })
 
 const makeSink = (engine: LogEngine, append: WalService["append"]): WalService["sink"] =>
@@ -100,7 +110,7 @@ export const makeService = (
   const flush = Effect.gen(function*() {
     yield* engine.fate.check
     const ticket = engine.segmenter.flush("flush")
-    if (ticket !== undefined) yield* awaitTicket(engine, ticket)
+    if (ticket !== undefined) yield* awaitDurable(engine, ticket)
     return engine.ledger.durable.seq
   }).pipe(Effect.withSpan("wal.flush"))
   return {

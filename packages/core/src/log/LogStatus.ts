@@ -17,9 +17,33 @@ const fencedBy = (engine: LogEngine): { readonly newOwner?: string } => {
   return ended?._tag === "WriterFenced" && ended.byHost !== undefined ? { newOwner: ended.byHost } : {}
 }
 
+/** What is buffered and not on disk. */
+const atRiskBytes = (engine: LogEngine, spooled: number): number =>
+  engine.ledger.outstanding.reduce(
+    (bytes, segment) => segment.after.seq <= spooled ? bytes - segment.bufferBytes : bytes,
+    engine.segmenter.bufferedBytes
+  )
+
+const spoolOf = (engine: LogEngine, records: number): Pick<WalStatus, "spool"> => {
+  const { spool, spooler } = engine
+  if (spooler === undefined || spool === undefined) return {}
+  const problem = spooler.problem
+  return {
+    spool: {
+      path: spool.path,
+      records,
+      segments: spooler.segments,
+      bytes: spool.usedBytes(),
+      limitBytes: spool.maxBytes,
+      ...(problem === undefined ? {} : { problem })
+    }
+  }
+}
+
 export const statusOf = (engine: LogEngine): WalStatus => {
   const { coordinator, fate, ledger, options, segmenter, stats } = engine
   const durable = ledger.durable.seq
+  const spooled = engine.spooler?.seq ?? durable
   const oldest = oldestAt(engine)
   const lowest = engine.cursors.lowest()
   const now = monotonicMillis(engine.clock)
@@ -33,12 +57,13 @@ export const statusOf = (engine: LogEngine): WalStatus => {
     epoch: engine.epoch,
     lastAccepted: segmenter.lastAccepted,
     durable,
+    spooled,
     trimmedTo: coordinator.current.trim.seq,
     cursors: engine.cursors.statuses(),
     ...(options.retention.policy === "committed" && lowest.mark < durable ? { heldBackBy: lowest.name } : {}),
     atRisk: {
-      records: segmenter.lastAccepted - durable,
-      bytes: segmenter.bufferedBytes,
+      records: segmenter.lastAccepted - spooled,
+      bytes: atRiskBytes(engine, spooled),
       oldestAgeMillis: oldest === undefined ? 0 : Math.max(0, now - oldest)
     },
     buffered: {
@@ -47,6 +72,7 @@ export const statusOf = (engine: LogEngine): WalStatus => {
       queuedSegments: engine.queue.size
     },
     segments: { durable: stats.segmentsDurable, inFlight: ledger.inFlight },
+    ...spoolOf(engine, spooled - durable),
     ...(stats.failingSinceMillis === undefined
       ? {}
       : { storeFailingSinceMillis: engine.clock.currentTimeMillisUnsafe() - (now - stats.failingSinceMillis) }),

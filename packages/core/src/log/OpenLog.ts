@@ -6,19 +6,23 @@ import { Compression } from "../codec/Compression.ts"
 import { Digest } from "../codec/Digest.ts"
 import { probeStore } from "../epoch/StoreProbe.ts"
 import { takeOver } from "../epoch/Takeover.ts"
+import { manifestKey } from "../format/ObjectKey.ts"
 import { monotonicNow } from "../internal/Monotonic.ts"
 import { identityProblem, logPrefix } from "../LogId.ts"
+import { readManifest } from "../manifest/ManifestStore.ts"
 import { countingStore, LogStats } from "../observe/LogStats.ts"
 import { ProcessRegistry } from "../ProcessRegistry.ts"
 import { ObjectStore } from "../store/ObjectStore.ts"
+import { Spool, type SpoolService, type SpoolSource } from "../store/Spool.ts"
 import { AlreadyOpen, OpenTimeout } from "../WalError.ts"
 import type { WalOptions } from "../WalOptions.ts"
+import { sendSpooled, type SpoolContext, type StepLimit } from "./SpoolRecovery.ts"
 
 /** Tries of one read while opening; the time-out of the whole is the real bound. */
 const openAttempts = 1_000
 
 /** Claims the identity in this process until the scope ends. */
-const claimIdentity = Effect.fnUntraced(function*(identity: string) {
+export const claimIdentity = Effect.fnUntraced(function*(identity: string) {
   const registry = yield* ProcessRegistry
   yield* Effect.acquireRelease(
     Effect.suspend(() => {
@@ -30,7 +34,7 @@ const claimIdentity = Effect.fnUntraced(function*(identity: string) {
   )
 })
 
-/** Probes the store once a process; a store that one log has proven need not be proven by the next. */
+/** Probes the store once a process, where its answers are not our own; what one log has proven holds for the next. */
 const proveStore = Effect.fnUntraced(function*(options: WalOptions, prefix: string) {
   const store = yield* ObjectStore
   const registry = yield* ProcessRegistry
@@ -39,7 +43,7 @@ const proveStore = Effect.fnUntraced(function*(options: WalOptions, prefix: stri
       `log ${options.streamId}: conditional_writes is single_writer: a second process with this identity loses data`
     )
   }
-  if (registry.probed.has(store.id)) return
+  if (store.proven === true || registry.probed.has(store.id)) return
   yield* probeStore({ prefix, backoff: options.retry })
   registry.probed.add(store.id)
 })
@@ -52,6 +56,49 @@ const logAdvice = Effect.fnUntraced(function*(prefix: string) {
   )
   yield* Effect.forEach(advice, (line) => Effect.logWarning(line), { discard: true })
 })
+
+/** Limits a part of opening to `open_timeout`. */
+const limitTo = (options: WalOptions, log: string, lastAnswer: () => string): StepLimit => (step) =>
+  Effect.timeoutOrElse(step, {
+    duration: options.openTimeout,
+    orElse: () => {
+      const afterMillis = Duration.toMillis(options.openTimeout)
+      return Effect.fail(new OpenTimeout({ log, afterMillis, last: lastAnswer() }))
+    }
+  })
+
+/**
+ * The spools of this log: one that an earlier configuration has left on this machine, and the configured one. What they
+ * hold is sent, or known to be lost to its epoch, before the log is taken over.
+ */
+const openSpools = Effect.fnUntraced(
+  function*(source: SpoolSource, options: WalOptions, context: SpoolContext, limit: StepLimit) {
+    const own = source.path === undefined ? undefined : yield* source.open(context.prefix)
+    const held = yield* limit(readManifest({
+      key: manifestKey(context.prefix),
+      streamId: options.streamId,
+      backoff: context.backoff,
+      readAttempts: context.attempts
+    }))
+    const before = held?.manifest.spool
+    const isOwn = before === undefined || before.path === own?.path
+    const left = isOwn ? undefined : yield* source.openLeft(before.path)
+    if (!isOwn && left === undefined) {
+      yield* Effect.logWarning(
+        `log ${options.streamId}: its last writer, on ${before.host}, had a spool in ${before.path}, which is not here`
+      )
+    }
+    if (left !== undefined) {
+      yield* Effect.logWarning(
+        `log ${options.streamId}: the spool that was configured before, ${left.path}, is emptied`
+      )
+    }
+    for (const spool of [left, own]) {
+      if (spool !== undefined) yield* sendSpooled(context, spool, held?.manifest, limit)
+    }
+    return { own, left }
+  }
+)
 
 /** Everything that opening found out. */
 export const openLog = Effect.fnUntraced(function*(options: WalOptions) {
@@ -69,39 +116,46 @@ export const openLog = Effect.fnUntraced(function*(options: WalOptions) {
     Effect.sync(() => {
       stats.manifestConflicts++
     })
-  const opening = Effect.gen(function*() {
-    yield* proveStore(options, prefix)
-    yield* logAdvice(prefix)
-    return yield* takeOver({
-      prefix,
-      digest,
-      backoff: options.retry,
-      attempts: openAttempts,
+  const context: SpoolContext = {
+    prefix,
+    digest,
+    compression,
+    backoff: options.retry,
+    attempts: openAttempts,
+    maxSegmentBytes: options.maxSegmentBytes,
+    onForeign: (key) => stats.countForeign(key)
+  }
+  const limit = limitTo(options, `${plain.id} ${prefix}`, () => stats.lastAnswer)
+  const prove = Effect.andThen(proveStore(options, prefix), logAdvice(prefix))
+  const take = (spool: SpoolService | undefined) =>
+    takeOver({
+      ...context,
+      ...(spool === undefined ? {} : { spool: { id: spool.id, host: options.host, path: spool.path } }),
       streamId: options.streamId,
       host: options.host,
       window: options.parallelPut.workers * options.parallelPut.pipelineDepth,
-      onConflict,
-      onForeign: (key) => stats.countForeign(key)
+      onConflict
     })
+  const source = yield* Spool
+  const opening = Effect.gen(function*() {
+    if (source === undefined) {
+      return { opened: yield* limit(Effect.andThen(prove, take(undefined))), own: undefined, left: undefined }
+    }
+    yield* limit(prove)
+    const spools = yield* openSpools(source, options, context, limit)
+    return { opened: yield* limit(take(spools.own)), ...spools }
   })
-  const opened = yield* opening.pipe(
+  const { left, opened, own } = yield* opening.pipe(
     Effect.provideService(ObjectStore, store),
-    Effect.timeoutOrElse({
-      duration: options.openTimeout,
-      orElse: () =>
-        Effect.fail(
-          new OpenTimeout({
-            log: `${plain.id} ${prefix}`,
-            afterMillis: Duration.toMillis(options.openTimeout),
-            last: stats.lastAnswer
-          })
-        )
-    }),
     Effect.withSpan("wal.open", { attributes: { stream: options.streamId } })
   )
   if (opened.ended !== undefined) stats.takeovers++
   return {
     opened,
+    context,
+    /** The log's spool, and one that an earlier configuration has left. */
+    spool: own,
+    leftSpool: left,
     prefix,
     store,
     digest,

@@ -22,6 +22,7 @@ const statusOf = (options: WalOptions, fate: LogFate, cursors: Cursors, last: Se
   epoch: 0,
   lastAccepted: last,
   durable: last,
+  spooled: last,
   // Everything is gone as soon as it is taken.
   trimmedTo: last,
   cursors: cursors.statuses(),
@@ -42,14 +43,14 @@ export const makePassThrough = (options: WalOptions): WalService => {
       if ("_tag" in measured) return Effect.fail(measured)
       const first = last + 1
       last += records.length
-      return Effect.succeed({ first, last, epoch: 0, durable: Effect.void })
+      return Effect.succeed({ first, last, epoch: 0, durable: Effect.void, spooled: Effect.void })
     })
   const cursors = new Cursors(emptyCursorSet, { epoch: 0, maxAhead: options.cursor.maxAhead }, () => last, () => 0)
   const nothing = (until: "durable-end" | "live"): Stream.Stream<never, WalEnd> =>
     until === "live" ? Stream.fromEffect(fate.awaitEnd) : Stream.fromEffectDrain(fate.check)
   const close: Effect.Effect<CloseReport> = Effect.sync(() => {
     fate.end(new WalClosed({ streamId: options.streamId }))
-    return { streamId: options.streamId, durable: last, lost: null, manifestWritten: true }
+    return { streamId: options.streamId, durable: last, lost: null, spooled: null, manifestWritten: true }
   })
   return {
     append,

@@ -7,6 +7,7 @@
  */
 import { type Boundary, compareBoundaries, laterBoundary } from "../format/Boundary.ts"
 import { type CursorSet, emptyCursorSet, newerCursors } from "../format/CursorSet.ts"
+import type { OriginMarks } from "../format/Extensions.ts"
 import { type Manifest, manifestVersion, maxEnds } from "../format/ManifestCodec.ts"
 import { thinIndex } from "./SparseIndex.ts"
 
@@ -93,6 +94,10 @@ export interface Activation {
   /** Points of that epoch that are known, for the index. */
   readonly cursors: CursorSet
   readonly window: number
+  /** The last spooled slots that the ended epoch has appended again. */
+  readonly origins?: OriginMarks
+  /** The spool of this writer; `undefined`: it has none. */
+  readonly spool?: Manifest["spool"]
   /** Ends that were moved out to this archive object. */
   readonly archived?: { readonly key: string; readonly through: number }
   readonly commitId: string
@@ -107,8 +112,11 @@ export const activate = (current: Manifest, activation: Activation): Manifest =>
   const archived = activation.archived
   const ends = archived === undefined ? appended : appended.filter((end) => end.epoch > archived.through)
   const tail = ended === undefined ? recordedTail(current) : laterBoundary(ended, recordedTail(current))
+  const { spool: _, ...rest } = current
   return settle({
-    ...current,
+    ...rest,
+    ...(activation.spool === undefined ? {} : { spool: activation.spool }),
+    ...originsWith(current, activation.origins),
     commit_id: activation.commitId,
     live: current.epoch,
     live_window: activation.window,
@@ -123,17 +131,35 @@ export const activate = (current: Manifest, activation: Activation): Manifest =>
 export const endsToArchive = (current: Manifest): ReadonlyArray<Boundary> =>
   current.ends.length < maxEnds ? [] : current.ends.slice(0, maxEnds / 2)
 
+/** So many spools are remembered; of one that is forgotten, and comes back with what it has given already, records come twice. */
+const maxOrigins = 64
+
+/** The marks of all spools; of each the later one. */
+const originsWith = (current: Manifest, marks: OriginMarks = {}): Pick<Manifest, "origins"> => {
+  const all = new Map(Object.entries(current.origins ?? {}))
+  for (const [spool, mark] of Object.entries(marks)) {
+    const known = all.get(spool)
+    if (known === undefined || compareBoundaries(mark, known) > 0) all.set(spool, mark)
+  }
+  if (all.size === 0) return {}
+  const newest = [...all].sort(([, left], [, right]) => compareBoundaries(right, left)).slice(0, maxOrigins)
+  return { origins: Object.fromEntries(newest) }
+}
+
 export interface Progress {
   readonly checkpoint: Boundary
   readonly trim: Boundary
   readonly cursors: CursorSet
   readonly index: ReadonlyArray<Boundary>
+  /** The last spooled slots of ended epochs whose copies are durable. */
+  readonly origins?: OriginMarks
 }
 
 /** A commit of the live writer: everything rises or stays. */
 export const advance = (current: Manifest, progress: Progress, commitId: string): Manifest =>
   settle({
     ...current,
+    ...originsWith(current, progress.origins),
     commit_id: commitId,
     checkpoint: laterBoundary(progress.checkpoint, current.checkpoint),
     trim: laterBoundary(progress.trim, current.trim),

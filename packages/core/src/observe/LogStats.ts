@@ -12,6 +12,9 @@ export class LogStats {
   recordsAppended = 0
   recordsDurable = 0
   segmentsDurable = 0
+  /** Segments that went to the spool, and spooled segments of ended epochs that were appended again. */
+  segmentsSpooled = 0
+  segmentsReappended = 0
   /** Bodies of stored segments, before packing and as they are stored. */
   rawBytes = 0
   storedBytes = 0
@@ -31,6 +34,8 @@ export class LogStats {
   /** Since when PUTs fail without a success between, in milliseconds of the monotonic clock; `undefined` while all is well. */
   failingSinceMillis: number | undefined = undefined
   lastStoreError: string | undefined = undefined
+  /** The last PUT found no room in the store. */
+  isStoreFull = false
   /** The last answer that was no success, of any request. */
   lastAnswer = "none yet"
 
@@ -47,11 +52,13 @@ export class LogStats {
     this.retries.set(error.reason, (this.retries.get(error.reason) ?? 0) + 1)
     this.failingSinceMillis ??= nowMillis
     this.lastStoreError = error.message
+    this.isStoreFull = error.reason === "StoreFull"
   }
 
   storeWorks(): void {
     this.failingSinceMillis = undefined
     this.lastStoreError = undefined
+    this.isStoreFull = false
   }
 }
 
@@ -68,6 +75,8 @@ export const countingStore = (store: ObjectStore["Service"], stats: LogStats): O
     ))
   return {
     id: store.id,
+    ...(store.disk === undefined ? {} : { disk: store.disk }),
+    ...(store.proven === undefined ? {} : { proven: store.proven }),
     get: (key, request) => counted("get", () => store.get(key, request)),
     create: (key, body, options) => counted("create", () => store.create(key, body, options)),
     replace: (key, body, tag, options) => counted("replace", () => store.replace(key, body, tag, options)),

@@ -42,6 +42,16 @@ const counters: ReadonlyArray<Counter> = [
   { name: "wal_records_durable_total", description: "Records made durable", read: (stats) => stats.recordsDurable },
   { name: "wal_segment_puts_total", description: "Segments made durable", read: (stats) => stats.segmentsDurable },
   {
+    name: "wal_segments_spooled_total",
+    description: "Segments that went to the spool",
+    read: (stats) => stats.segmentsSpooled
+  },
+  {
+    name: "wal_segments_reappended_total",
+    description: "Spooled segments of ended epochs that were appended again",
+    read: (stats) => stats.segmentsReappended
+  },
+  {
     name: "wal_segment_raw_bytes_total",
     description: "Bytes of stored segment bodies before packing",
     read: (stats) => stats.rawBytes
@@ -111,6 +121,21 @@ const gauges: ReadonlyArray<Gauge> = [
     name: "wal_oldest_at_risk_age_seconds",
     description: "Age of the oldest record that is not durable",
     read: (_, status) => status.atRisk.oldestAgeMillis / 1_000
+  },
+  {
+    name: "wal_spooled_entries",
+    description: "Records in the spool that are not durable",
+    read: (_, status) => status.spooled - status.durable
+  },
+  {
+    name: "wal_spool_bytes",
+    description: "Bytes that the spool takes of its disk",
+    read: (_, status) => status.spool?.bytes ?? 0
+  },
+  {
+    name: "wal_spool_limit_bytes",
+    description: "Bytes that the spool may take",
+    read: (_, status) => status.spool?.limitBytes ?? 0
   },
   {
     name: "wal_queue_segments",

@@ -8,7 +8,7 @@ import { Effect, Result, Stream } from "effect"
 import { isSegmentOf } from "../epoch/EndOfEpoch.ts"
 import { lookAt } from "../epoch/SlotLook.ts"
 import { type Boundary, compareBoundaries } from "../format/Boundary.ts"
-import { chainAfter } from "../format/ChainHash.ts"
+import { boundaryAfter } from "../format/ChainHash.ts"
 import { slotKey } from "../format/ObjectKey.ts"
 import { type ReadSegment, readSegment } from "../format/SegmentCodec.ts"
 import { ObjectStore } from "../store/ObjectStore.ts"
@@ -92,14 +92,7 @@ const segmentStep = (
   view: LogView,
   fetched: Fetched & { readonly _tag: "Read" }
 ): Step & { readonly _tag: "Segment" } => {
-  const { header } = fetched.segment
-  const after: Boundary = {
-    epoch: header.epoch,
-    slot: header.slot + 1,
-    seq: header.firstSeq + header.count - 1,
-    at: header.lastAt,
-    chain: chainAfter(header.chain, header, view.digest)
-  }
+  const after = boundaryAfter(fetched.segment.header, view.digest)
   return { _tag: "Segment", key: fetched.key, segment: fetched.segment, after }
 }
 

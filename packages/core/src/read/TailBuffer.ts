@@ -38,6 +38,12 @@ export class TailBuffer {
     }
   }
 
+  /** A segment became durable that is not in memory: what was before it is not next to what comes. */
+  clear(): void {
+    this.segments.length = 0
+    this.bytes = 0
+  }
+
   /** The segment that holds `seq`, where it is in the window. */
   find(seq: number): TailSegment | undefined {
     const first = this.segments[0]

@@ -69,6 +69,10 @@ export interface RemoveFailure {
 export class ObjectStore extends Context.Service<ObjectStore, {
   /** Names this store for people and as an identity: two layers on one bucket or directory have one id. */
   readonly id: string
+  /** The directory on a disk of this machine that holds the objects; absent for other stores. */
+  readonly disk?: string
+  /** The conditional writes are this program's own code: the store is not probed before it is used. */
+  readonly proven?: true
   readonly get: (key: string, request?: GetRequest) => Effect.Effect<StoredObject, ObjectStoreError>
   /** Writes the object if the key is free. The caller must not change `body` until the effect is done. */
   readonly create: (key: string, body: Uint8Array, options?: WriteOptions) => Effect.Effect<Tag, ObjectStoreError>

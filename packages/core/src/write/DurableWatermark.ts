@@ -9,8 +9,10 @@ import type { LogStats } from "../observe/LogStats.ts"
 import type { TailBuffer } from "../read/TailBuffer.ts"
 import type { WalEnd } from "../WalError.ts"
 import type { LogFate } from "./LogFate.ts"
-import type { StampedSegment } from "./Segment.ts"
+import type { Settled, StampedSegment } from "./Segment.ts"
 import type { SlotLedger } from "./SlotLedger.ts"
+
+const durable: Exit.Exit<Settled> = Exit.succeed("durable")
 
 export interface WatermarkParts {
   readonly fate: LogFate
@@ -45,15 +47,15 @@ export class DurableWatermark {
    * then all are told, in order, by the outermost call.
    */
   stored(slot: number): void {
-    const durable = this.parts.ledger.confirm(slot)
-    if (durable.length === 0) return
-    for (const segment of durable) this.note(segment)
-    this.untold.push(...durable)
+    const confirmed = this.parts.ledger.confirm(slot)
+    if (confirmed.length === 0) return
+    for (const segment of confirmed) this.note(segment)
+    this.untold.push(...confirmed)
     if (this.isTelling) return
     this.isTelling = true
     for (let segment = this.untold.shift(); segment !== undefined; segment = this.untold.shift()) {
       this.parts.onDurable(segment)
-      Deferred.doneUnsafe(segment.ticket.durable, Exit.void)
+      Deferred.doneUnsafe(segment.ticket.settled, durable)
     }
     this.isTelling = false
     const { changed } = this
@@ -64,7 +66,8 @@ export class DurableWatermark {
   private note(segment: StampedSegment): void {
     const { index, stats, tail } = this.parts
     index.add(segment.after)
-    tail.push({ key: segment.key, header: segment.header, body: segment.body })
+    if (segment.body === undefined) tail.clear()
+    else tail.push({ key: segment.key, header: segment.header, body: segment.body })
     stats.recordsDurable += segment.header.count
     stats.segmentsDurable++
   }

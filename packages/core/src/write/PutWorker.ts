@@ -7,29 +7,35 @@
  * Invariants: a segment is never dropped while the log is open · every try has the same key and the same bytes · an end
  * marker at a slot says nothing about the slots below it: those get the answer of the try that is under way.
  */
-import { Effect, Latch, Result } from "effect"
-import type { CodecError, CompressionService } from "../codec/Compression.ts"
+import { Deferred, Effect, Latch, Result } from "effect"
+import type { CodecError } from "../codec/Compression.ts"
 import type { DigestService } from "../codec/Digest.ts"
-import { encodeSegment, readHeader } from "../format/SegmentCodec.ts"
+import { boundaryAfter } from "../format/ChainHash.ts"
+import { emptyCursorSet } from "../format/CursorSet.ts"
+import { cursorsOf } from "../format/Extensions.ts"
+import { slotKey } from "../format/ObjectKey.ts"
+import { readHeader } from "../format/SegmentCodec.ts"
 import type { SegmentHeader } from "../format/SegmentHeader.ts"
 import { maxHeaderBytes } from "../format/SegmentHeader.ts"
 import { monotonicNow } from "../internal/Monotonic.ts"
 import type { LogStats } from "../observe/LogStats.ts"
 import type { ObjectStore } from "../store/ObjectStore.ts"
 import type { ObjectStoreError } from "../store/ObjectStoreError.ts"
+import type { SpoolError } from "../store/Spool.ts"
 import { type Backoff, pauseBeforeRetry } from "../store/StoreRetry.ts"
-import { SegmentConflict, WriterFenced } from "../WalError.ts"
-import type { WalOptions } from "../WalOptions.ts"
+import { SegmentConflict, type WalEnd, WriterFenced } from "../WalError.ts"
 import type { LogFate } from "./LogFate.ts"
+import { type PackContext, type Packed, packSegment } from "./PackSegment.ts"
 import { afterLook, afterPut } from "./PutOutcome.ts"
-import type { StampedSegment } from "./Segment.ts"
+import type { Settled, StampedSegment, Ticket } from "./Segment.ts"
 import type { SegmentQueue } from "./SegmentQueue.ts"
 import type { SlotLedger, StampContext } from "./SlotLedger.ts"
 
 export interface PutWorkerSettings {
   readonly streamId: string
   readonly epoch: number
-  readonly compression: WalOptions["compression"]
+  /** `{prefix}/{node_id}/{stream_id}/`. */
+  readonly prefix: string
   readonly backoff: Backoff
 }
 
@@ -46,7 +52,7 @@ export interface PutWorkerParts {
   readonly ledger: SlotLedger
   readonly store: ObjectStore["Service"]
   readonly digest: DigestService
-  readonly compression: CompressionService
+  readonly pack: PackContext
   readonly stats: LogStats
   /** The copies for the next header. */
   readonly stampContext: () => StampContext
@@ -55,6 +61,16 @@ export interface PutWorkerParts {
   readonly onRetry: (key: string, error: ObjectStoreError) => Effect.Effect<void>
   /** A worker has nothing to do. */
   readonly onIdle: () => void
+  /** What was spooled and has to be sent; `undefined` in a log without a spool. */
+  readonly spool: () => SpoolReads | undefined
+  /** The spooler has something to look at. */
+  readonly onProgress: () => void
+}
+
+/** The spool as the workers see it. */
+export interface SpoolReads {
+  readonly holds: (slot: number) => boolean
+  readonly read: (slot: number) => Effect.Effect<Uint8Array, SpoolError>
 }
 
 interface Fencing {
@@ -63,17 +79,20 @@ interface Fencing {
   readonly error: WriterFenced
 }
 
-interface Packed {
-  readonly header: SegmentHeader
-  readonly object: Uint8Array
-  readonly crc32: number
+/** A segment that a worker has taken: packed already where it came back from the spool. */
+interface Taken {
+  readonly stamped: StampedSegment
+  readonly packed?: Packed
 }
 
 export class PutWorkerPool {
   private readonly settings: PutWorkerSettings
   private readonly parts: PutWorkerParts
   private idle = 0
-  private readonly sending = new Set<number>()
+  /** Slots under way, with the time of their first try. */
+  private readonly sending = new Map<number, number | undefined>()
+  /** With a spool: what was packed and is not durable. */
+  private readonly packed = new Map<number, Packed>()
   private fencing: Fencing | undefined = undefined
   /** Open once pauses are to be cut short: while closing, and when fenced. */
   private readonly hurry = Latch.makeUnsafe(false)
@@ -86,7 +105,38 @@ export class PutWorkerPool {
 
   /** A worker has nothing to do and could send now. */
   get hasFreeWorker(): boolean {
-    return this.idle > this.parts.queue.size && this.parts.ledger.hasRoom && this.fencing === undefined
+    const { ledger, queue } = this.parts
+    return this.idle > queue.size && ledger.hasRoom && !ledger.hasBacklog && this.fencing === undefined
+  }
+
+  /** The bytes of a slot that is not durable; only with a spool, and once they are packed. */
+  packedOf(slot: number): Packed | undefined {
+    return this.packed.get(slot)
+  }
+
+  /** When the oldest slot under way was first sent, in milliseconds of the monotonic clock. */
+  get oldestSentAt(): number | undefined {
+    let oldest: number | undefined
+    for (const sentAt of this.sending.values()) {
+      if (sentAt !== undefined && (oldest === undefined || sentAt < oldest)) oldest = sentAt
+    }
+    return oldest
+  }
+
+  /** The slot is durable: its bytes are not needed any more. */
+  durable(slot: number): void {
+    this.packed.delete(slot)
+  }
+
+  /** Lets idle workers look again. */
+  wake(): void {
+    this.parts.queue.wake()
+  }
+
+  /** Gives the oldest sealed segment its slot. */
+  stamp(): StampedSegment | undefined {
+    const segment = this.parts.queue.take()
+    return segment === undefined ? undefined : this.parts.ledger.stamp(segment, this.parts.stampContext())
   }
 
   /** Cuts running pauses short. */
@@ -107,23 +157,22 @@ export class PutWorkerPool {
 
   /** One worker, until interrupted or the log is over. Fails only with what the codec says of the machine. */
   get run(): Effect.Effect<never, CodecError> {
-    return Effect.forever(Effect.flatMap(this.take, (stamped) => {
-      const attributes = { key: stamped.key, records: stamped.header.count, bytes: stamped.header.rawBytes }
-      return Effect.withSpan(this.put(stamped), "wal.put", { attributes })
+    return Effect.forever(Effect.flatMap(this.take, (taken) => {
+      const { header, key } = taken.stamped
+      const attributes = { key, records: header.count, bytes: header.rawBytes }
+      return Effect.withSpan(this.put(taken), "wal.put", { attributes })
     }))
   }
 
   /** The next segment with its slot. */
-  private get take(): Effect.Effect<StampedSegment> {
+  private get take(): Effect.Effect<Taken> {
     const { ledger, queue } = this.parts
-    const look: Effect.Effect<StampedSegment> = Effect.suspend(() => {
+    const look: Effect.Effect<Taken> = Effect.suspend(() => {
       if (this.fencing !== undefined || this.parts.fate.ended !== undefined) return Effect.never
-      const segment = ledger.hasRoom ? queue.take() : undefined
-      if (segment !== undefined) {
-        const stamped = ledger.stamp(segment, this.parts.stampContext())
-        this.sending.add(stamped.header.slot)
+      const taken = ledger.hasRoom ? this.takeNext() : undefined
+      if (taken !== undefined) {
         this.parts.onIdle()
-        return Effect.succeed(stamped)
+        return taken
       }
       Latch.closeUnsafe(queue.ready)
       this.idle++
@@ -141,11 +190,71 @@ export class PutWorkerPool {
     return look
   }
 
-  private readonly put = Effect.fnUntraced(function*(this: PutWorkerPool, stamped: StampedSegment) {
+  /** What is sent next: what waits in the spool comes before what was sealed later. */
+  private takeNext(): Effect.Effect<Taken> | undefined {
+    const { ledger } = this.parts
+    if (!ledger.hasBacklog) {
+      const stamped = this.stamp()
+      if (stamped === undefined) return undefined
+      ledger.sends()
+      this.sending.set(stamped.header.slot, undefined)
+      return Effect.succeed({ stamped })
+    }
+    const spool = this.parts.spool()
+    if (spool === undefined || !spool.holds(ledger.nextToSend)) return undefined
+    const slot = ledger.nextToSend
+    ledger.sends()
+    this.sending.set(slot, undefined)
+    return this.load(spool, slot)
+  }
+
+  /** The slot as it was spooled. A spool that does not give back what it has taken ends the log: the records are lost. */
+  private readonly load = Effect.fnUntraced(function*(this: PutWorkerPool, spool: SpoolReads, slot: number) {
+    const { digest, ledger } = this.parts
+    const { epoch, prefix } = this.settings
+    const key = slotKey(prefix, epoch, slot)
+    const object = yield* this.readSpooled(spool, slot)
+    const { header } = yield* Effect.orDie(readHeader(key, object, digest))
+    const ticket: Ticket = {
+      settled: Deferred.makeUnsafe<Settled, WalEnd>(),
+      demanded: true,
+      spooledSeq: header.firstSeq + header.count - 1
+    }
+    const stamped: StampedSegment = {
+      ticket,
+      bufferBytes: 0,
+      openedAt: yield* monotonicNow,
+      key,
+      header,
+      cursors: cursorsOf(header) ?? emptyCursorSet,
+      after: boundaryAfter(header, digest)
+    }
+    ledger.load(stamped)
+    const packed: Packed = { header, object, crc32: digest.crc32(object) }
+    return { stamped, packed } satisfies Taken
+  })
+
+  private readonly readSpooled = Effect.fnUntraced(function*(this: PutWorkerPool, spool: SpoolReads, slot: number) {
+    for (let attempt = 0;; attempt++) {
+      const read = yield* Effect.result(spool.read(slot))
+      if (Result.isSuccess(read)) return read.success
+      if (read.failure.reason === "Damaged") return yield* Effect.die(read.failure)
+      yield* Effect.logWarning(`a spooled segment could not be read: ${read.failure.message}; it is tried again`)
+      yield* this.pause(attempt, undefined)
+    }
+  })
+
+  private readonly put = Effect.fnUntraced(function*(this: PutWorkerPool, taken: Taken) {
+    const { stamped } = taken
     const { count, rawBytes, slot } = stamped.header
     yield* Effect.logDebug(`Sealing segment: entries=${count}, bytes=${rawBytes}`)
-    const packed = yield* this.pack(stamped)
+    const packed = taken.packed ?? (yield* this.pack(stamped))
     const startedAt = yield* monotonicNow
+    this.sending.set(slot, startedAt)
+    if (this.parts.spool() !== undefined) {
+      this.packed.set(slot, packed)
+      this.parts.onProgress()
+    }
     const stored = yield* this.store(stamped, packed)
     this.sending.delete(slot)
     if (stored) {
@@ -158,27 +267,15 @@ export class PutWorkerPool {
         millis
       })
       this.parts.queue.wake()
+      this.parts.onProgress()
     }
     this.endIfSettled()
   })
 
-  private readonly pack = Effect.fnUntraced(function*(this: PutWorkerPool, stamped: StampedSegment) {
-    const { compression, digest } = this.parts
-    const setting = this.settings.compression
-    const raw = stamped.body
-    let header = stamped.header
-    let stored = raw
-    if (setting.type !== "none" && raw.length >= setting.thresholdBytes) {
-      const packed = yield* compression.compress(raw, setting)
-      // What does not shrink is stored, and marked, as it is.
-      if (packed.length < raw.length) {
-        stored = packed
-        header = { ...header, codec: setting.type, storedBytes: packed.length, storedCrc: digest.crc32(packed) }
-      }
-    }
-    const object = encodeSegment(header, stored, digest)
-    return { header, object, crc32: digest.crc32(object) } satisfies Packed
-  })
+  private readonly pack = (stamped: StampedSegment) =>
+    stamped.body === undefined
+      ? Effect.die(new Error(`slot ${stamped.header.slot} has no body`))
+      : packSegment({ header: stamped.header, body: stamped.body }, this.parts.pack)
 
   /** PUTs until stored (true), or given up because the log is over for this slot (false). */
   private readonly store = Effect.fnUntraced(function*(this: PutWorkerPool, stamped: StampedSegment, packed: Packed) {
@@ -192,6 +289,7 @@ export class PutWorkerPool {
         if (looked !== undefined) return looked
       } else {
         stats.countRetry(error, yield* monotonicNow)
+        this.parts.onProgress()
         yield* this.parts.onRetry(stamped.key, error)
       }
       if (this.isOver()) return false
@@ -254,7 +352,7 @@ export class PutWorkerPool {
   private endIfSettled(): void {
     if (this.fencing === undefined) return
     const first = this.parts.ledger.durable.slot
-    for (const slot of this.sending) if (slot >= first && slot < this.fencing.slot) return
+    for (const slot of this.sending.keys()) if (slot >= first && slot < this.fencing.slot) return
     this.parts.fate.end(this.fencing.error)
   }
 }

@@ -38,7 +38,7 @@ const headersBytes = (headers: Readonly<Record<string, string>>): number => {
 }
 
 /** Payload and optional fields, as `max_bytes` and `max_record_bytes` count them. */
-const contentBytesOf = (record: AppendRecord): number => {
+export const contentBytesOf = (record: AppendRecord): number => {
   let bytes = record.payload.length
   if (record.key !== undefined) bytes += textBytes(record.key)
   if (record.headers !== undefined) bytes += headersBytes(record.headers)

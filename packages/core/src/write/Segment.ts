@@ -2,18 +2,24 @@
 import type { Deferred } from "effect"
 import type { Boundary } from "../format/Boundary.ts"
 import type { CursorSet } from "../format/CursorSet.ts"
+import type { SpoolPlace } from "../format/Extensions.ts"
 import type { OpenColumns } from "../format/OpenColumns.ts"
 import type { SegmentHeader } from "../format/SegmentHeader.ts"
 import type { WalEnd } from "../WalError.ts"
 
 export type SealReason = "entries" | "bytes" | "interval" | "demand" | "flush" | "close"
 
+/** `spooled`: on this machine's disk, and on its way to the store. */
+export type Settled = "durable" | "spooled"
+
 /** What callers keep of a segment: small, whatever the segment holds. */
 export interface Ticket {
-  /** Completes when the segment and all before it are durable. */
-  readonly durable: Deferred.Deferred<void, WalEnd>
+  /** Completes when the segment and all before it are durable or, should that be sooner, spooled. */
+  readonly settled: Deferred.Deferred<Settled, WalEnd>
   /** Somebody waits for that. */
   demanded: boolean
+  /** The segment's last number, from when it is spooled on: the segment itself is not in memory any more. */
+  spooledSeq?: number
 }
 
 /** A segment's records before it has a slot. While open it grows; sealed, nothing of it changes. */
@@ -27,6 +33,8 @@ export interface PendingSegment {
   /** What it takes of the buffer. */
   bufferBytes: number
   readonly ticket: Ticket
+  /** The spooled slot that this segment is a copy of. */
+  readonly copyOf?: SpoolPlace
 }
 
 /** A segment with its slot; its header says everything but what packing decides. */
@@ -35,8 +43,8 @@ export interface StampedSegment {
   readonly bufferBytes: number
   readonly openedAt: number
   readonly key: string
-  /** The raw body. */
-  readonly body: Uint8Array
+  /** The raw body; absent where the segment came back from the spool. */
+  readonly body?: Uint8Array
   /** Codec, stored length and stored CRC are those of the raw body; the final header is made after packing. */
   readonly header: SegmentHeader
   /** The cursors that the header carries. */

@@ -11,14 +11,15 @@
 import type { Clock } from "effect"
 import { Deferred, Effect, Semaphore } from "effect"
 import type { BufferBudgetState } from "../BufferBudget.ts"
+import type { SpoolPlace } from "../format/Extensions.ts"
 import { OpenColumns } from "../format/OpenColumns.ts"
 import { monotonicMillis } from "../internal/Monotonic.ts"
-import { type AppendError, BufferFull, SequenceExhausted, WalClosed, type WalEnd } from "../WalError.ts"
-import type { AppendRecord } from "../WalRecord.ts"
+import { type AppendError, BufferFull, type DiskFull, SequenceExhausted, WalClosed, type WalEnd } from "../WalError.ts"
+import type { AppendRecord, WalRecord } from "../WalRecord.ts"
 import type { LogFate } from "./LogFate.ts"
-import { measure, type Measured, recordOverheadBytes } from "./RecordCheck.ts"
+import { contentBytesOf, measure, type Measured, recordOverheadBytes } from "./RecordCheck.ts"
 import { decideSeal, type SealSettings } from "./SealPolicy.ts"
-import type { PendingSegment, Ticket } from "./Segment.ts"
+import type { PendingSegment, Settled, Ticket } from "./Segment.ts"
 import { isFullFor, sealsFor, type SegmentFill, type SegmentLimits } from "./SegmentLimits.ts"
 import type { SegmentQueue } from "./SegmentQueue.ts"
 import { Signal } from "./Signal.ts"
@@ -41,6 +42,10 @@ export interface SegmenterParts {
   readonly workerFree: () => boolean
   /** So many records were accepted, of a call that may still wait with the rest. */
   readonly onAccepted: (count: number) => void
+  /** A segment was sealed. */
+  readonly onSealed: () => void
+  /** Why nothing is taken right now though the log is open. */
+  readonly refusal: () => DiskFull | undefined
   /** Clock of the log, for synchronous code. */
   readonly clock: Clock.Clock
 }
@@ -127,6 +132,37 @@ export class Segmenter {
     })
   }
 
+  /**
+   * Accepts the records of a segment that an ended epoch could not store, as one segment again, with new numbers and their
+   * own times. For an opening log, before anybody appends; waits for room.
+   */
+  adopt(records: ReadonlyArray<WalRecord>, copyOf: SpoolPlace): Effect.Effect<Admitted, WalEnd | SequenceExhausted> {
+    return Effect.suspend((): Effect.Effect<Admitted, WalEnd | SequenceExhausted> => {
+      const { fate, queue } = this.parts
+      if (fate.refusal !== undefined) return Effect.fail(fate.refusal)
+      if (this.last + records.length > Number.MAX_SAFE_INTEGER) {
+        return Effect.fail(new SequenceExhausted({ streamId: this.settings.streamId }))
+      }
+      const sizes = records.map(contentBytesOf)
+      const bytes = sizes.reduce((sum, size) => sum + size + recordOverheadBytes, 0)
+      if (!this.hasRoom(bytes) || !queue.hasRoom) {
+        this.wantRoom()
+        return Effect.andThen(this.room.wait, this.adopt(records, copyOf))
+      }
+      const first = this.last + 1
+      const segment = this.newSegment(copyOf)
+      records.forEach((record, index) => {
+        this.lastAt = Math.max(record.appendedAt, this.lastAt)
+        this.take(segment, record, sizes[index] ?? 0, this.lastAt)
+      })
+      this.parts.onAccepted(records.length)
+      const answer = this.answer(first)
+      this.seal(segment)
+      this.tell()
+      return Effect.succeed(answer)
+    })
+  }
+
   /** Somebody waits for the segment of this ticket to be durable. */
   demand(ticket: Ticket): void {
     if (ticket.demanded) return
@@ -175,6 +211,8 @@ export class Segmenter {
     const { fate } = this.parts
     if (fate.refusal !== undefined) return fate.refusal
     if (fate.refusesAppends) return new WalClosed({ streamId: this.settings.streamId })
+    const refusal = this.parts.refusal()
+    if (refusal !== undefined) return refusal
     if (this.last + records.length > Number.MAX_SAFE_INTEGER) {
       return new SequenceExhausted({ streamId: this.settings.streamId })
     }
@@ -194,6 +232,7 @@ export class Segmenter {
     if (this.hasSealed) {
       this.hasSealed = false
       this.parts.queue.wake()
+      this.parts.onSealed()
     }
     if (this.hasOpened) {
       this.hasOpened = false
@@ -251,27 +290,36 @@ export class Segmenter {
       if (!this.parts.queue.hasRoom) return undefined
       this.seal(open)
     }
-    const opened: PendingSegment = {
-      columns: new OpenColumns(),
-      firstSeq: this.last + 1,
-      openedAt: monotonicMillis(this.parts.clock),
-      contentBytes: 0,
-      bufferBytes: 0,
-      ticket: { durable: Deferred.makeUnsafe<void, WalEnd>(), demanded: false }
-    }
+    const opened = this.newSegment()
     this.open = opened
     this.hasOpened = true
     return opened
   }
 
-  private put(open: PendingSegment, record: AppendRecord, content: number, now: number): void {
-    open.columns.push(record, now)
-    open.contentBytes += content
-    open.bufferBytes += content + recordOverheadBytes
+  private newSegment(copyOf?: SpoolPlace): PendingSegment {
+    return {
+      columns: new OpenColumns(),
+      firstSeq: this.last + 1,
+      openedAt: monotonicMillis(this.parts.clock),
+      contentBytes: 0,
+      bufferBytes: 0,
+      ticket: { settled: Deferred.makeUnsafe<Settled, WalEnd>(), demanded: false },
+      ...(copyOf === undefined ? {} : { copyOf })
+    }
+  }
+
+  private take(segment: PendingSegment, record: AppendRecord, content: number, now: number): void {
+    segment.columns.push(record, now)
+    segment.contentBytes += content
+    segment.bufferBytes += content + recordOverheadBytes
     this.buffered += content + recordOverheadBytes
     this.parts.budget.take(content + recordOverheadBytes)
     this.last++
-    this.newest = open.ticket
+    this.newest = segment.ticket
+  }
+
+  private put(open: PendingSegment, record: AppendRecord, content: number, now: number): void {
+    this.take(open, record, content, now)
     const full = open.columns.count >= this.settings.maxEntries || open.contentBytes >= this.settings.maxBytes
     if (full && this.parts.queue.hasRoom) this.seal(open)
   }

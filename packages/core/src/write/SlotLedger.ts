@@ -1,14 +1,21 @@
 /**
  * The slots of this epoch: which are given out, which are confirmed, and how far all are.
  *
- * Invariants: slots are given in order, each once · a slot is given only while it lies within one window of the first
+ * Invariants: slots are given in order, each once · one is sent only while it lies within one window of the first
  * unconfirmed one · segments become durable in slot order, each once · the chain joins each to the one before.
  */
 import type { DigestService } from "../codec/Digest.ts"
 import type { Boundary } from "../format/Boundary.ts"
-import { chainAfter } from "../format/ChainHash.ts"
+import { boundaryAfter } from "../format/ChainHash.ts"
 import type { CursorSet } from "../format/CursorSet.ts"
-import { encodeCursors, encodeLink, encodeTrim } from "../format/Extensions.ts"
+import {
+  encodeCursors,
+  encodeLink,
+  encodeOrigins,
+  encodeTrim,
+  type OriginMarks,
+  type Origins
+} from "../format/Extensions.ts"
 import { slotKey } from "../format/ObjectKey.ts"
 import { encodeBody } from "../format/SegmentBody.ts"
 import type { SegmentHeader } from "../format/SegmentHeader.ts"
@@ -40,6 +47,10 @@ export class SlotLedger {
   private head: Boundary
   /** The point after the last durable slot. */
   private durablePoint: Boundary
+  /** The first slot that nobody has begun to send. */
+  private unsent = 0
+  /** The last copy of each spool among the given slots. */
+  private origins: OriginMarks = {}
 
   constructor(settings: LedgerSettings) {
     this.settings = settings
@@ -52,22 +63,62 @@ export class SlotLedger {
     return this.durablePoint
   }
 
-  /** Slots given out and not yet durable. */
+  /** Segments with a slot that are in memory and not yet durable. */
   get inFlight(): number {
     return this.given.size
   }
 
-  /** Another slot may be given out. */
-  get hasRoom(): boolean {
-    return this.head.slot < this.durablePoint.slot + this.settings.window
+  /** The point after the last slot that was given. */
+  get last(): Boundary {
+    return this.head
   }
 
-  /** Gives the segment its slot, and makes its header and body. Only while `hasRoom`. */
+  /** Another slot may be sent. */
+  get hasRoom(): boolean {
+    return this.unsent < this.durablePoint.slot + this.settings.window
+  }
+
+  /** Slots were given that nobody has begun to send: they are in the spool, or on their way there. */
+  get hasBacklog(): boolean {
+    return this.unsent < this.head.slot
+  }
+
+  /** The slot that is sent next. */
+  get nextToSend(): number {
+    return this.unsent
+  }
+
+  /** Somebody sends the next slot. Only while `hasRoom`. */
+  sends(): void {
+    this.unsent++
+  }
+
+  /** The segment is in the spool and leaves memory. */
+  forget(slot: number): void {
+    this.given.delete(slot)
+  }
+
+  /** A segment is back from the spool. */
+  load(stamped: StampedSegment): void {
+    this.given.set(stamped.header.slot, stamped)
+  }
+
+  /** The segment of a slot that was given and is not durable, where it is in memory. */
+  at(slot: number): StampedSegment | undefined {
+    return this.given.get(slot)
+  }
+
+  /** Gives the segment its slot, and makes its header and body. */
   stamp(segment: PendingSegment, context: StampContext): StampedSegment {
     const { settings } = this
     const { columns } = segment
     const body = encodeBody(columns)
     const crc = settings.digest.crc32(body)
+    const { copyOf } = segment
+    if (copyOf !== undefined) {
+      this.origins = { ...this.origins, [copyOf.spool]: { epoch: copyOf.epoch, slot: copyOf.slot } }
+    }
+    const origins: Origins = { marks: this.origins, copy: copyOf !== undefined }
     const header: SegmentHeader = {
       kind: "segment",
       codec: "none",
@@ -89,16 +140,11 @@ export class SlotLedger {
       extensions: [
         encodeCursors(context.cursors),
         encodeTrim(context.trim),
-        ...(this.head.slot === 0 ? [encodeLink(settings.link)] : [])
+        ...(this.head.slot === 0 ? [encodeLink(settings.link)] : []),
+        ...(Object.keys(origins.marks).length === 0 ? [] : [encodeOrigins(origins)])
       ]
     }
-    const after: Boundary = {
-      epoch: settings.epoch,
-      slot: this.head.slot + 1,
-      seq: segment.firstSeq + columns.count - 1,
-      at: header.lastAt,
-      chain: chainAfter(header.chain, header, settings.digest)
-    }
+    const after = boundaryAfter(header, settings.digest)
     const key = slotKey(settings.prefix, settings.epoch, header.slot)
     const { bufferBytes, openedAt, ticket } = segment
     const stamped: StampedSegment = {

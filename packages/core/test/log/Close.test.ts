@@ -61,7 +61,7 @@ describe("close", () => {
       yield* log.wal.commit(4)
       yield* log.wal.append(records(3, 6))
       const report = yield* log.wal.close
-      assert.deepStrictEqual(report, { streamId: "log", durable: 8, lost: null, manifestWritten: true })
+      assert.deepStrictEqual(report, { streamId: "log", durable: 8, lost: null, spooled: null, manifestWritten: true })
       const last = log.memory.requests.at(-1)
       assert.deepStrictEqual(last, { operation: "replace", keys: [manifest] })
       assert.strictEqual((yield* log.wal.status).state, "closed")
@@ -177,6 +177,7 @@ describe("close", () => {
         streamId: "log",
         durable: 20,
         lost: { from: 21, to: 55 },
+        spooled: null,
         manifestWritten: false
       })
       recover()

@@ -55,7 +55,13 @@ describe("a lost answer", () => {
           yield* drive(wal.trim(2))
           yield* store(wal, records(1, 12))
           const report = yield* drive(wal.close)
-          assert.deepStrictEqual(report, { streamId: "log", durable: 12, lost: null, manifestWritten: true })
+          assert.deepStrictEqual(report, {
+            streamId: "log",
+            durable: 12,
+            lost: null,
+            spooled: null,
+            manifestWritten: true
+          })
           const manifest = yield* world.manifest
           assert.deepStrictEqual([manifest.checkpoint.slot, manifest.checkpoint.seq], [4, 12])
           assert.deepStrictEqual(manifest.cursors.marks, { default: 2 })

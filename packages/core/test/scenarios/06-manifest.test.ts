@@ -134,7 +134,7 @@ describe("a manifest", () => {
       })
       yield* store(wal, records(64))
       const report = yield* drive(wal.close)
-      assert.deepStrictEqual(report, { streamId: "log", durable: 64, lost: null, manifestWritten: true })
+      assert.deepStrictEqual(report, { streamId: "log", durable: 64, lost: null, spooled: null, manifestWritten: true })
       assert.deepStrictEqual((yield* world.manifest).checkpoint.seq, 64)
       assert.deepStrictEqual(yield* readAll(yield* drive(world.process("b").open())), dense(64))
     }))

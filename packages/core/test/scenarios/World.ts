@@ -4,10 +4,12 @@
  */
 import type { WalOptionsInput } from "@effect-wal/core/config/ResolveOptions"
 import { ObjectStore } from "@effect-wal/core/store/ObjectStore"
+import { Spool } from "@effect-wal/core/store/Spool"
 import { Wal } from "@effect-wal/core/Wal"
 import * as FaultyObjectStore from "@effect-wal/testing/FaultyObjectStore"
 import type { MemoryHandles } from "@effect-wal/testing/MemoryObjectStore"
 import { MemoryObjectStore } from "@effect-wal/testing/MemoryObjectStore"
+import type { MemorySpool, MemorySpoolHandle } from "@effect-wal/testing/MemorySpool"
 import { Deferred, type Duration, Effect, Exit, Fiber, References, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { Compression } from "../../src/codec/Compression.ts"
@@ -68,7 +70,7 @@ const defaults: Options = {
   parallelPut: { workers: 1 }
 }
 
-const opening = (faults: FaultyObjectStore.FaultyHandles, host: string, base: Options) => {
+const opening = (faults: FaultyObjectStore.FaultyHandles, host: string, base: Options, spool?: MemorySpoolHandle) => {
   const registry = new ProcessRegistryState()
   registry.probed.add(faults.store.id)
   return (options: Options = {}) =>
@@ -79,6 +81,7 @@ const opening = (faults: FaultyObjectStore.FaultyHandles, host: string, base: Op
     }).pipe(
       Effect.provideService(ObjectStore, faults.store),
       Effect.provideService(ProcessRegistry, registry),
+      Effect.provideService(Spool, spool?.source),
       Effect.provideService(Digest, Effect.succeed(nodeDigest)),
       Effect.provideService(Compression, Effect.succeed(nodeCompression)),
       Effect.provideService(References.MinimumLogLevel, "None")
@@ -95,9 +98,14 @@ export class World {
   }
 
   /** One more process. */
-  process(host: string, options: Options = {}): Process {
+  process(host: string, options: Options = {}, spool?: MemorySpool): Process {
     const faults = FaultyObjectStore.make(this.memory.store)
-    return { faults, open: opening(faults, host, { ...this.options, ...options }), crash: faults.crash }
+    const disk = spool?.attach()
+    const crash = () => {
+      faults.crash()
+      disk?.crash()
+    }
+    return { faults, open: opening(faults, host, { ...this.options, ...options }, disk), crash }
   }
 
   key(epoch: number, slot: number): string {

@@ -189,6 +189,8 @@ describe("sequence numbers", () => {
       budget: new BufferBudgetState(Number.POSITIVE_INFINITY),
       workerFree: () => false,
       onAccepted: () => undefined,
+      onSealed: () => undefined,
+      refusal: () => undefined,
       clock: yield* Effect.clockWith(Effect.succeed)
     })
   })

@@ -1,0 +1,313 @@
+/**
+ * What an earlier process has left in the spool: sent to its own slots while its epoch is live, appended again under the
+ * new epoch where that one has ended.
+ *
+ * Invariants: nothing is sent or dropped while it is not known how the epoch ended · what the store has under its old
+ * number is not appended again, nor is what an earlier start has appended again · a spooled segment becomes exactly one
+ * segment · the order is that of the spool.
+ */
+import { Effect, Result } from "effect"
+import type { CompressionService } from "../codec/Compression.ts"
+import { searchStart } from "../epoch/EndLiveEpoch.ts"
+import { isMarkerOf } from "../epoch/EndOfEpoch.ts"
+import { allEnds } from "../epoch/EndsArchive.ts"
+import { listSlots, lookAt, lookAtReadable, type LookContext } from "../epoch/SlotLook.ts"
+import type { OpenedEpoch } from "../epoch/Takeover.ts"
+import type { Boundary } from "../format/Boundary.ts"
+import { type OriginMarks, originsOf, type SpoolPlace } from "../format/Extensions.ts"
+import type { Manifest } from "../format/ManifestCodec.ts"
+import { slotKey, type SlotName } from "../format/ObjectKey.ts"
+import { maxMarkerBytes, readHeader, readSegment, recordsOf } from "../format/SegmentCodec.ts"
+import type { LogStats } from "../observe/LogStats.ts"
+import { ObjectStore } from "../store/ObjectStore.ts"
+import type { SpooledSlot, SpoolService } from "../store/Spool.ts"
+import { pauseBeforeRetry, toStoreError } from "../store/StoreRetry.ts"
+import { type OpenTimeout, SegmentConflict, SpoolUndecided, type WalEnd } from "../WalError.ts"
+import { afterLook } from "../write/PutOutcome.ts"
+import type { Segmenter } from "../write/Segmenter.ts"
+
+export interface SpoolContext extends LookContext {
+  readonly compression: CompressionService
+  readonly maxSegmentBytes: number
+}
+
+/** Slots asked of a spool at one time. */
+const pageSlots = 1_000
+
+const undecided = (spool: SpoolService, place: { readonly epoch: number; readonly slot: number }, reason: string) =>
+  new SpoolUndecided({ spool: spool.path, epoch: place.epoch, slot: place.slot, reason })
+
+const slotsFrom = (spool: SpoolService, from: { readonly epoch: number; readonly slot: number }, limit: number) =>
+  spool.slots(from, limit).pipe(Effect.mapError((error) => undecided(spool, from, error.detail)))
+
+const readSlot = (spool: SpoolService, { epoch, slot }: { readonly epoch: number; readonly slot: number }) =>
+  spool.read(epoch, slot).pipe(Effect.mapError((error) => undecided(spool, { epoch, slot }, error.detail)))
+
+/** The first slot of each epoch in the spool, ascending. */
+const epochsIn = Effect.fnUntraced(function*(spool: SpoolService) {
+  const firsts: Array<SpooledSlot> = []
+  for (let from = { epoch: 0, slot: 0 };;) {
+    const [first] = yield* slotsFrom(spool, from, 1)
+    if (first === undefined) return firsts
+    firsts.push(first)
+    from = { epoch: first.epoch + 1, slot: 0 }
+  }
+})
+
+const headerOf = Effect.fnUntraced(function*(context: SpoolContext, spool: SpoolService, place: SpooledSlot) {
+  const key = slotKey(context.prefix, place.epoch, place.slot)
+  const object = yield* readSlot(spool, place)
+  const read = yield* readHeader(key, object, context.digest).pipe(
+    Effect.mapError((error) => undecided(spool, place, error.message))
+  )
+  return { key, object, header: read.header }
+})
+
+/** Where an epoch ended, by its marker: these stay when all else of it is deleted. */
+const endByMarker = Effect.fnUntraced(function*(context: SpoolContext, logId: string, epoch: number) {
+  const slots = yield* listSlots(context, epoch, 0)
+  const small = slots.filter((one) => one.sizeBytes <= maxMarkerBytes).map((one) => one.slot)
+  const headers = yield* lookAtReadable(context, epoch, small)
+  const markers = headers.filter((header) => isMarkerOf(header, { logId, epoch, slot: header.slot }))
+  return markers.length === 0 ? undefined : Math.min(...markers.map((header) => header.slot))
+})
+
+/** The end of an epoch that is over: recorded, or by its marker. Fails `SpoolUndecided` where neither is there. */
+const endOf = Effect.fnUntraced(function*(
+  context: SpoolContext,
+  spool: SpoolService,
+  known: { readonly logId: string; readonly ends: ReadonlyArray<Boundary> },
+  first: SpooledSlot
+) {
+  const recorded = known.ends.find((end) => end.epoch === first.epoch)
+  if (recorded !== undefined) return recorded.slot
+  const marked = yield* endByMarker(context, known.logId, first.epoch)
+  return marked ?? (yield* undecided(spool, first, `nothing in the store says how epoch ${first.epoch} ended`))
+})
+
+/** Stores one spooled slot under its own key: `stored`, or `ended` by a marker that stands there. */
+const sendSlot = Effect.fnUntraced(function*(context: SpoolContext, spool: SpoolService, place: SpooledSlot) {
+  const store = yield* ObjectStore
+  const { header, key, object } = yield* headerOf(context, spool, place)
+  for (let attempt = 0;; attempt++) {
+    const answer = yield* Effect.result(store.create(key, object, { crc32: context.digest.crc32(object) }))
+    if (Result.isSuccess(answer)) return "stored"
+    const error = answer.failure
+    if (error.reason === "AlreadyExists") {
+      const found = yield* lookAt(context, place.epoch, place.slot)
+      const step = found === undefined ? undefined : afterLook(header, found)
+      if (step?._tag === "Confirmed") return "stored"
+      if (step?._tag === "Fenced") return "ended"
+      if (step !== undefined) return yield* new SegmentConflict({ key, found: step.found })
+    } else if (!error.isRetryable) return yield* toStoreError(error)
+    yield* pauseBeforeRetry(context.backoff, attempt, error.retryAfterMillis)
+  }
+})
+
+/**
+ * Sends what is spooled of the live epoch, in order and never more than one window ahead, up to a marker of somebody who
+ * is taking the log over. Answers how many slots are stored.
+ */
+const sendEpoch = Effect.fnUntraced(
+  function*(context: SpoolContext, spool: SpoolService, manifest: Manifest, perStep: StepLimit) {
+    const epoch = manifest.live
+    const window = Math.max(1, manifest.live_window)
+    let from = { epoch, slot: searchStart(manifest).slot }
+    let sent = 0
+    for (;;) {
+      const slots = (yield* slotsFrom(spool, from, window)).filter((one) => one.epoch === epoch)
+      const last = slots.at(-1)
+      if (last === undefined) return sent
+      const results = yield* perStep(
+        Effect.forEach(slots, (slot) => sendSlot(context, spool, slot), { concurrency: window })
+      )
+      if (results.includes("ended")) return sent + results.indexOf("ended")
+      sent += results.length
+      from = { epoch, slot: last.slot + 1 }
+    }
+  }
+)
+
+/** A limit on the time that one step of a long recovery may take. */
+export type StepLimit = <A, E, R>(step: Effect.Effect<A, E, R>) => Effect.Effect<A, E | OpenTimeout, R>
+
+/**
+ * Before the log is taken over: checks that it is known, or will be, how every spooled epoch ended, and sends what is
+ * spooled of the live one. `manifest` is what the store has now.
+ */
+export const sendSpooled = Effect.fnUntraced(function*(
+  context: SpoolContext,
+  spool: SpoolService,
+  manifest: Manifest | undefined,
+  perStep: StepLimit
+) {
+  const firsts = yield* epochsIn(spool)
+  const [first] = firsts
+  if (first === undefined) return
+  if (manifest === undefined) return yield* undecided(spool, first, "the store has no manifest of this log")
+  const ends = yield* allEnds(context, manifest)
+  for (const one of firsts) {
+    const { header } = yield* headerOf(context, spool, one)
+    if (header.logId !== manifest.log_id) {
+      return yield* undecided(spool, one, `they belong to log ${header.logId}, the store holds log ${manifest.log_id}`)
+    }
+    if (one.epoch > manifest.epoch) {
+      return yield* undecided(spool, one, `the manifest in the store is older: it knows epochs up to ${manifest.epoch}`)
+    }
+    if (one.epoch !== manifest.live) yield* endOf(context, spool, { logId: manifest.log_id, ends }, one)
+  }
+  const live = firsts.find((one) => one.epoch === manifest.live)
+  if (live === undefined) return
+  yield* Effect.logInfo(`spool ${spool.path}: sending what it holds from slot ${live.slot} of epoch ${live.epoch} on`)
+  const sent = yield* sendEpoch(context, spool, manifest, perStep)
+  yield* Effect.logInfo(`spool ${spool.path}: ${sent} segments of epoch ${live.epoch} are stored`)
+})
+
+/** Spooled slots that were appended again, in order, until their copies are durable. */
+export class PendingCopies {
+  private readonly durableSeq: () => number
+  private readonly pending: Array<SpoolPlace & { readonly lastSeq: number }> = []
+  private done: OriginMarks = {}
+  /** No more will be added. */
+  isComplete = false
+
+  constructor(durableSeq: () => number) {
+    this.durableSeq = durableSeq
+  }
+
+  add(place: SpoolPlace, lastSeq: number): void {
+    this.pending.push({ ...place, lastSeq })
+  }
+
+  /** By spool the last slot whose copy is durable. */
+  get marks(): OriginMarks {
+    this.settle()
+    return this.done
+  }
+
+  /** The last number of all copies; `undefined` where all are durable. */
+  get lastSeq(): number | undefined {
+    this.settle()
+    return this.pending.at(-1)?.lastSeq
+  }
+
+  /** The first of a spool whose copy is not durable. */
+  first(spool: string): SpoolPlace | undefined {
+    this.settle()
+    return this.pending.find((one) => one.spool === spool)
+  }
+
+  /** Where a spool must be kept from; all of it as long as more copies may come. */
+  keepFrom(spool: string): SlotName | undefined {
+    return this.isComplete ? this.first(spool) : { epoch: 0, slot: 0 }
+  }
+
+  private settle(): void {
+    const durable = this.durableSeq()
+    for (let first = this.pending[0]; first !== undefined && first.lastSeq <= durable; first = this.pending[0]) {
+      this.done = { ...this.done, [first.spool]: { epoch: first.epoch, slot: first.slot } }
+      this.pending.shift()
+    }
+  }
+}
+
+interface Reappending {
+  readonly context: SpoolContext
+  readonly spool: SpoolService
+  readonly opened: OpenedEpoch
+  readonly segmenter: Segmenter
+  readonly copies: PendingCopies
+}
+
+/** One spooled segment becomes one segment of this epoch; a copy of another spooled slot does not: that slot is there itself. */
+const reappendSlot = Effect.fnUntraced(function*(job: Reappending, place: SpooledSlot) {
+  const { context, copies, segmenter, spool } = job
+  const key = slotKey(context.prefix, place.epoch, place.slot)
+  const object = yield* readSlot(spool, place)
+  const damaged = (error: { readonly message: string }) => undecided(spool, place, error.message)
+  const segment = yield* readSegment(key, object, context).pipe(Effect.mapError(damaged))
+  if (originsOf(segment.header)?.copy === true) return false
+  const records = yield* recordsOf(key, segment, 0).pipe(Effect.mapError(damaged))
+  const copyOf: SpoolPlace = { spool: spool.id, epoch: place.epoch, slot: place.slot }
+  const admitted = yield* segmenter.adopt(records, copyOf)
+  copies.add(copyOf, admitted.last)
+  return true
+})
+
+/** The slots of one ended epoch from its end on, but for those that an earlier start has appended again. */
+const reappendEpoch = Effect.fnUntraced(function*(job: Reappending, first: SpooledSlot, mark: SlotName) {
+  const { context, opened, spool } = job
+  const { epoch } = first
+  const logId = opened.held.manifest.log_id
+  const end = opened.ended?.epoch === epoch
+    ? opened.ended.slot
+    : yield* endOf(context, spool, { logId, ends: opened.ends }, first)
+  if (epoch < mark.epoch) return 0
+  let due = epoch === mark.epoch ? Math.max(end, mark.slot + 1) : end
+  let count = 0
+  for (;;) {
+    const slots = (yield* slotsFrom(spool, { epoch, slot: due }, pageSlots)).filter((one) => one.epoch === epoch)
+    if (slots.length === 0) return count
+    for (const place of slots) {
+      if (place.slot !== due) {
+        return yield* undecided(spool, { epoch, slot: due }, "neither the spool nor the store has this slot")
+      }
+      if (yield* reappendSlot(job, place)) count++
+      due++
+    }
+  }
+})
+
+/**
+ * After the log is taken over, before anybody appends: what the ended epochs could not store is appended again. Waits for
+ * room, so for the store, as long as it takes. Answers how many segments that were.
+ */
+export const reappend = Effect.fnUntraced(function*(job: Reappending) {
+  const { opened, spool } = job
+  const firsts = yield* epochsIn(spool)
+  const mark = opened.held.manifest.origins?.[spool.id] ?? { epoch: 0, slot: -1 }
+  let count = 0
+  for (const first of firsts) count += yield* reappendEpoch(job, first, mark)
+  const { copies } = job
+  const kept = copies.first(spool.id) ?? { epoch: opened.epoch, slot: 0 }
+  yield* spool.dropThrough(kept.epoch, kept.slot - 1).pipe(
+    Effect.catch((error) => Effect.logWarning(`the spool was not emptied: ${error.message}; it is tried again`))
+  )
+  if (count > 0) {
+    yield* Effect.logInfo(`spool ${spool.path}: ${count} segments of ended epochs are appended again, with new numbers`)
+  }
+  return count
+})
+
+/** What the engine of an opened log gives to recovery. */
+export interface SpoolParts {
+  readonly context: SpoolContext
+  readonly opened: OpenedEpoch
+  /** One that an earlier configuration has left, and the log's own. */
+  readonly left: SpoolService | undefined
+  readonly own: SpoolService | undefined
+  readonly segmenter: Segmenter
+  readonly copies: PendingCopies
+  readonly stats: LogStats
+  /** All is appended. */
+  readonly onComplete: () => void
+  /** Waits until the number is durable. */
+  readonly durable: (seq: number) => Effect.Effect<void, WalEnd>
+}
+
+/** Appends what the spools hold of ended epochs; a spool that was left behind is emptied once all of that is durable. */
+export const emptySpools = Effect.fnUntraced(function*(parts: SpoolParts) {
+  const { context, copies, left, opened, own, segmenter, stats } = parts
+  for (const spool of [left, own]) {
+    if (spool !== undefined) stats.segmentsReappended += yield* reappend({ context, opened, segmenter, copies, spool })
+  }
+  copies.isComplete = true
+  parts.onComplete()
+  const last = copies.lastSeq
+  if (left === undefined || last === undefined) return
+  const drop = parts.durable(last).pipe(
+    Effect.andThen(left.dropThrough(opened.epoch, 0)),
+    Effect.catch((error) => Effect.logWarning(`spool ${left.path} was not emptied: ${error.message}`))
+  )
+  yield* Effect.forkScoped(drop)
+})

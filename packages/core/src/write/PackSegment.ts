@@ -1,0 +1,40 @@
+/** From a stamped segment to the bytes that are sent: the body is packed where that shrinks it. */
+import { Effect } from "effect"
+import type { CompressionService } from "../codec/Compression.ts"
+import type { DigestService } from "../codec/Digest.ts"
+import { encodeSegment } from "../format/SegmentCodec.ts"
+import type { SegmentHeader } from "../format/SegmentHeader.ts"
+import type { WalOptions } from "../WalOptions.ts"
+
+export interface PackContext {
+  readonly digest: DigestService
+  readonly compression: CompressionService
+  readonly setting: WalOptions["compression"]
+}
+
+/** A segment as it is sent, and sent again. */
+export interface Packed {
+  readonly header: SegmentHeader
+  readonly object: Uint8Array
+  readonly crc32: number
+}
+
+/** Packs the body below the header of a segment that has its slot. Fails only with what the codec says of the machine. */
+export const packSegment = Effect.fnUntraced(
+  function*(stamped: { readonly header: SegmentHeader; readonly body: Uint8Array }, context: PackContext) {
+    const { compression, digest, setting } = context
+    const raw = stamped.body
+    let header = stamped.header
+    let stored = raw
+    if (setting.type !== "none" && raw.length >= setting.thresholdBytes) {
+      const packed = yield* compression.compress(raw, setting)
+      // What does not shrink is stored, and marked, as it is.
+      if (packed.length < raw.length) {
+        stored = packed
+        header = { ...header, codec: setting.type, storedBytes: packed.length, storedCrc: digest.crc32(packed) }
+      }
+    }
+    const object = encodeSegment(header, stored, digest)
+    return { header, object, crc32: digest.crc32(object) } satisfies Packed
+  }
+)

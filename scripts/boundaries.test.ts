@@ -12,7 +12,8 @@ describe("importProblems", () => {
         "packages/core/src/store/ObjectStore.ts": `import { LogId } from "../LogId.ts"`,
         "packages/core/src/write/Segmenter.ts": `import { ObjectStore } from "../store/ObjectStore.ts"`,
         "packages/core/src/codec/Digest.ts": `const digest = () => import("../node/Disk.ts")`,
-        "packages/core/src/Wal.ts": `import { Segmenter } from "./write/Segmenter.ts"`,
+        "packages/core/src/Wal.ts": `import { Segmenter } from "./write/Segmenter.ts"\n` +
+          `const local = () => import("./node/Disk.ts")`,
         "packages/core/src/node/Disk.ts": `import { openSync } from "node:fs"\nimport { Wal } from "../Wal.ts"`,
         "packages/s3/src/S3.ts": `import { ObjectStore } from "@effect-wal/core/store/ObjectStore"`,
         "packages/server/test/server.test.ts": `import { MemoryObjectStore } from "@effect-wal/testing"`
@@ -77,6 +78,15 @@ describe("importProblems", () => {
     [
       "node/ behind core's main entry",
       { "packages/core/src/index.ts": `export * as A from "./node/A.ts"`, "packages/core/src/node/A.ts": "" },
+      "would load node/"
+    ],
+    [
+      "a facade of the main entry that loads a store of the disk at once",
+      {
+        "packages/core/src/index.ts": `export * as Wal from "./Wal.ts"`,
+        "packages/core/src/Wal.ts": `import { make } from "./node/LocalLog.ts"`,
+        "packages/core/src/node/LocalLog.ts": ""
+      },
       "would load node/"
     ],
     ["a check switched off", { "packages/core/src/A.ts": `// @ts-${"ignore"}` }, "switches a check off"]

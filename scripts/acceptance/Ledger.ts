@@ -22,8 +22,8 @@ export class Ledger {
   highestAcknowledged = 0
   private readonly bySeq = new Map<number, number>()
   private readonly byOrdinal = new Map<number, number>()
-  /** Ordinals whose append was refused with the word that nothing of it was stored. */
-  private readonly refused = new Set<number>()
+  /** Ordinals that may never be read, and why. */
+  private readonly gone = new Map<number, string>()
 
   constructor(run: Run, lineOf: LineOf) {
     this.run = run
@@ -44,9 +44,14 @@ export class Ledger {
     this.highestAcknowledged = Math.max(this.highestAcknowledged, firstSeq + ordinals.length - 1)
   }
 
-  /** The append of these was refused and nothing of it may ever be read. */
-  refuse(ordinals: ReadonlyArray<number>): void {
-    for (const ordinal of ordinals) this.refused.add(ordinal)
+  /** These were only accepted, from this number on, and the log was found to hold them after a crash. */
+  keep(ordinals: ReadonlyArray<number>, firstSeq: number): void {
+    ordinals.forEach((ordinal, index) => this.learn(firstSeq + index, ordinal, "accepted and kept"))
+  }
+
+  /** Nothing of these may ever be read: they were refused, or were found lost. */
+  forget(ordinals: ReadonlyArray<number>, why: string): void {
+    for (const ordinal of ordinals) this.gone.set(ordinal, why)
   }
 
   /** This was read: it must be what was sent, and must be the same for ever. */
@@ -56,7 +61,8 @@ export class Ledger {
     this.run.promise(known, `record ${seq} was never sent: ${payload.toString("utf8", 0, 80)}`)
     if (!known) return
     this.run.promise(this.lineOf(ordinal).equals(payload), `record ${seq} has other bytes than were sent as ${ordinal}`)
-    this.run.promise(!this.refused.has(ordinal), `record ${seq} is ${ordinal}, whose append was refused as not stored`)
+    const why = this.gone.get(ordinal)
+    this.run.promise(why === undefined, `record ${seq} is ${ordinal}, which ${why}`)
     this.learn(seq, ordinal, "read")
   }
 

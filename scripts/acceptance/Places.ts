@@ -12,9 +12,9 @@ export const root = join(import.meta.dirname, "..", "..")
 /** The program of the server. */
 export const serverMain = join(root, "packages", "server", "src", "main.ts")
 
-/** A fresh folder that is gone with the run. */
-export const workFolder = (run: Run): string => {
-  const folder = mkdtempSync(join(tmpdir(), `effect-wal-${run.name}-`))
+/** A fresh folder that is gone with the run; among the temporary files, or where it is asked for. */
+export const workFolder = (run: Run, parent = tmpdir()): string => {
+  const folder = mkdtempSync(join(parent, `effect-wal-${run.name}-`))
   run.atEnd(() => {
     if (run.ok) rmSync(folder, { recursive: true, force: true })
     else run.progress(`kept for a look: ${folder}`)

@@ -114,13 +114,19 @@ export interface AppendAnswer {
   readonly firstSeq: number
   readonly lastSeq: number
   readonly text: string
+  /** The header `Retry-After`. */
+  readonly retryAfter: string | null
 }
 
 const newline = Buffer.from("\n")
 
-/** Appends lines as NDJSON and waits for durability. Fails when the connection does. */
-export const append = async (server: ServerProcess, lines: ReadonlyArray<Buffer>): Promise<AppendAnswer> => {
-  const answer = await server.call("/records", {
+/** Appends lines as NDJSON and waits until they are what is asked for. Fails when the connection does. */
+export const append = async (
+  server: ServerProcess,
+  lines: ReadonlyArray<Buffer>,
+  ack: "durable" | "spooled" | "accepted" = "durable"
+): Promise<AppendAnswer> => {
+  const answer = await server.call(`/records?ack=${ack}`, {
     method: "POST",
     headers: { "content-type": "application/x-ndjson" },
     body: new Uint8Array(Buffer.concat(lines.flatMap((line) => [line, newline])))
@@ -129,7 +135,13 @@ export const append = async (server: ServerProcess, lines: ReadonlyArray<Buffer>
   const body: { readonly first_seq?: number; readonly last_seq?: number } = answer.status === 200
     ? JSON.parse(text)
     : {}
-  return { status: answer.status, firstSeq: Number(body.first_seq), lastSeq: Number(body.last_seq), text }
+  return {
+    status: answer.status,
+    firstSeq: Number(body.first_seq),
+    lastSeq: Number(body.last_seq),
+    text,
+    retryAfter: answer.headers.get("retry-after")
+  }
 }
 
 /** Commits a cursor. */

@@ -7,11 +7,13 @@ import type { RealS3 } from "../../packages/testing/src/RealS3.ts"
 import { findRealS3 } from "./Places.ts"
 import type { Run } from "./Run.ts"
 
-export type StoreName = "directory" | "s3"
+export type StoreName = "directory" | "local" | "s3"
 
 /** What lies below a prefix. */
 export interface Stored {
+  /** Objects that are a segment; none in a local log, which keeps them in the files of its journal. */
   readonly segments: number
+  /** Of those objects, or of those files. */
   readonly segmentBytes: number
   /** Manifest and all. */
   readonly objects: number
@@ -42,17 +44,30 @@ const countAll = (objects: ReadonlyArray<Sized>): Stored => {
   }
 }
 
+const filesBelow = (path: string): ReadonlyArray<Sized> =>
+  readdirSync(path, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map((file) => {
+    const name = join(file.parentPath, file.name)
+    return [name, statSync(name).size]
+  })
+
 /** Objects as files of a folder of this machine. */
 const directoryStore = (path: string): Store => ({
   name: "directory",
   block: { directory: { path } },
+  count: async (prefix) => countAll(filesBelow(join(path, prefix)))
+})
+
+/** Small, so that a run sees many rotations. */
+const journalFileBytes = 1_048_576
+
+/** The local backend: segments in append-only files of a folder of this machine. */
+export const localStore = (path: string): Store => ({
+  name: "local",
+  block: { type: "local", local: { path, max_file_bytes: journalFileBytes } },
   count: async (prefix) => {
-    const below = join(path, prefix)
-    const files = readdirSync(below, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
-    return countAll(files.map((file) => {
-      const key = join(file.parentPath, file.name)
-      return [key, statSync(key).size]
-    }))
+    const files = filesBelow(join(path, prefix))
+    const journal = files.filter(([name]) => name.endsWith(".journal"))
+    return { ...countAll(files), segmentBytes: journal.reduce((sum, [, size]) => sum + size, 0) }
   }
 })
 
@@ -88,9 +103,10 @@ const s3Store = (s3: RealS3): Store => ({
   count: async (prefix) => countAll(await Effect.runPromise(listS3(s3, `${prefix}/`)))
 })
 
-/** The named store; the directory one below `folder`. */
+/** The named store; those on this machine below `folder`. */
 export const openStore = (run: Run, name: string, folder: string): Store => {
   if (name === "directory") return directoryStore(join(folder, "store"))
+  if (name === "local") return localStore(join(folder, "store"))
   if (name === "s3") return s3Store(findRealS3(run))
-  throw new Error(`--store ${name}: must be directory or s3`)
+  throw new Error(`--store ${name}: must be directory, local or s3`)
 }

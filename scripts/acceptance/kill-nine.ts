@@ -1,6 +1,8 @@
 /** `kill -9` of the server, again and again, in the middle of its load and in the middle of its start. */
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
+import { AtRisk } from "./AtRisk.ts"
 import { readCorpus } from "./Corpus.ts"
 import { Ledger, type LineOf } from "./Ledger.ts"
 import { workFolder } from "./Places.ts"
@@ -13,17 +15,20 @@ const limitSeconds = 1_800
 
 const help = `kill-nine: kill -9 of the server at random moments of its load; nothing acknowledged may be missing
 
-  --store directory|s3    which store (default directory)
+  --store directory|local|s3   which store (default directory)
+  --sync group_commit|periodic|per_entry   when a record becomes durable (default group_commit)
   --kills 50              how often
   --seed N                repeats the chances of a run (the moment of each kill, the size of each batch)
   --posters 4             POSTs at a time, each of 1 to --batch records
+  --accepted 1            more POSTs that do not wait for durability (ack=accepted)
   --batch 100
   --load 1200             longest load before a kill, milliseconds
   --codec zstd|lz4|none   (default zstd)
   --retention keep|committed   committed: what the cursor has passed is deleted meanwhile (default keep)
 
 One kill in five falls into the opening of the log, after the server listens and before it is ready. After each start
-all that became readable since is read and compared, with 1,000 records before it; at the end everything is.`
+all that became readable since is read and compared, with 1,000 records before it; at the end everything is. What was only
+accepted may be lost: one run at the end, and no more than the log's status last said, with what was accepted since.`
 
 /** Records read once more after each start, from before what is new. */
 const overlap = 1_000
@@ -34,6 +39,7 @@ interface Load {
   readonly lineOf: LineOf
   readonly chance: () => number
   readonly batch: number
+  readonly atRisk: AtRisk
   /** Answers by status, 0 for a lost connection. */
   readonly answers: Map<number, number>
 }
@@ -52,9 +58,32 @@ const post = async (load: Load, server: ServerProcess): Promise<void> => {
       load.run.promise(count === ordinals.length, `an append of ${ordinals.length} got ${count} numbers`)
       ledger.acknowledge(ordinals, answer.firstSeq)
     } else {
-      if (answer.text.includes("\"data\":\"not-durable\"")) ledger.refuse(ordinals)
+      if (answer.text.includes("\"data\":\"not-durable\"")) ledger.forget(ordinals, "was refused as not stored")
       await pause(20)
     }
+  }
+}
+
+/** A poster that never waits for durability. */
+const postAccepted = async (load: Load, server: ServerProcess): Promise<void> => {
+  const { atRisk, chance, ledger } = load
+  while (server.running) {
+    const ordinals = ledger.take(1 + Math.floor(chance() * load.batch))
+    const answer = await append(server, ordinals.map(load.lineOf), "accepted").catch(() => undefined)
+    if (answer === undefined) return
+    if (answer.status === 200) atRisk.accept(ordinals, answer.firstSeq)
+    else if (answer.text.includes("\"data\":\"not-durable\"")) ledger.forget(ordinals, "was refused as not stored")
+    await pause(5)
+  }
+}
+
+/** Asks for the status until the server is gone. */
+const watch = async (load: Load, server: ServerProcess): Promise<void> => {
+  while (server.running) {
+    const status = await server.json("").catch(() => undefined)
+    if (status === undefined) return
+    load.atRisk.saw(status)
+    await pause(10)
   }
 }
 
@@ -103,7 +132,9 @@ const scenario = async (run: Run, args: ReadonlyArray<string>): Promise<void> =>
       store: { type: "string", default: "directory" },
       kills: { type: "string", default: "50" },
       seed: { type: "string" },
+      sync: { type: "string", default: "group_commit" },
       posters: { type: "string", default: "4" },
+      accepted: { type: "string", default: "1" },
       batch: { type: "string", default: "100" },
       load: { type: "string", default: "1200" },
       codec: { type: "string", default: "zstd" },
@@ -113,16 +144,19 @@ const scenario = async (run: Run, args: ReadonlyArray<string>): Promise<void> =>
   const seed = seedOf(values.seed)
   const kills = Number(values.kills)
   run.progress(
-    `seed ${seed}; ${kills} kills, store ${values.store}, codec ${values.codec}, retention ${values.retention}`
+    `seed ${seed}; ${kills} kills, store ${values.store}, sync ${values.sync}, codec ${values.codec}, ` +
+      `retention ${values.retention}`
   )
   const chance = seededChance(seed)
   const folder = workFolder(run)
   const store = openStore(run, values.store, folder)
   const prefix = `kill-nine-${process.pid}-${values.codec}`
+  const isLocal = store.name === "local"
   const configPath = writeConfig(folder, prefix, {
     ...store.block,
+    sync: values.sync,
     segment_tuning: { strategy: "low_latency" },
-    parallel_put: { workers: 2, pipeline_depth: 2 },
+    ...isLocal ? {} : { parallel_put: { workers: 2, pipeline_depth: 2 } },
     compression: { type: values.codec },
     retention: { policy: values.retention }
   })
@@ -134,13 +168,15 @@ const scenario = async (run: Run, args: ReadonlyArray<string>): Promise<void> =>
       Buffer.from("}")
     ])
   const ledger = new Ledger(run, lineOf)
-  const load: Load = { run, ledger, lineOf, chance, batch: Number(values.batch), answers: new Map() }
+  const atRisk = new AtRisk(run, ledger)
+  const load: Load = { run, ledger, lineOf, chance, batch: Number(values.batch), atRisk, answers: new Map() }
   const progress: Progress = { readTo: 0, committed: 0, persisted: 0 }
   const readyMillis: Array<number> = []
   /** From listening to ready: the store probe and the take-over. */
   const openMillis: Array<number> = []
   let killsWhileOpening = 0
-  const start = () => new ServerProcess(run, configPath, join(folder, "server.log"))
+  const logPath = join(folder, "server.log")
+  const start = () => new ServerProcess(run, configPath, logPath)
 
   let server = start()
   let startedAt = nowMillis()
@@ -158,7 +194,12 @@ const scenario = async (run: Run, args: ReadonlyArray<string>): Promise<void> =>
       readyMillis.push(nowMillis() - startedAt)
       openMillis.push(nowMillis() - listensAt)
       const before = ledger.acknowledged
-      const posters = Array.from({ length: Number(values.posters) }, () => post(load, server))
+      atRisk.reopened(await server.number("", "durable"))
+      const posters = [
+        ...Array.from({ length: Number(values.posters) }, () => post(load, server)),
+        ...Array.from({ length: Number(values.accepted) }, () => postAccepted(load, server)),
+        watch(load, server)
+      ]
       // The load runs while the checks read: a reader and a writer at once.
       await check(load, server, progress, kill % 10 === 0)
       if (progress.readTo > 0) {
@@ -183,6 +224,7 @@ const scenario = async (run: Run, args: ReadonlyArray<string>): Promise<void> =>
     startedAt = nowMillis()
   }
   if (!await server.ready()) throw new Error("the server ended by itself; see its log")
+  atRisk.reopened(await server.number("", "durable"))
   const readAt = nowMillis()
   await check(load, server, progress, true)
   const readSeconds = Math.round((nowMillis() - readAt) / 100) / 10
@@ -192,9 +234,12 @@ const scenario = async (run: Run, args: ReadonlyArray<string>): Promise<void> =>
     `durable ${String(status["durable"])}, read ${progress.readTo}`
   )
   run.promise(await server.stop() === 0, "the server did not end with 0 after SIGTERM")
+  // The lock of a local log ends with its process: nobody was ever told that the directory is taken.
+  run.promise(!/directory_?locked/i.test(readFileSync(logPath, "utf8")), "a server found the directory locked")
   const stored = await store.count(`${prefix}/${nodeId}/${streamId}`)
   Object.assign(run.result, {
     store: store.name,
+    sync: values.sync,
     seed,
     kills,
     killsWhileOpening,
@@ -203,6 +248,14 @@ const scenario = async (run: Run, args: ReadonlyArray<string>): Promise<void> =>
     durable: progress.readTo,
     epoch: status["epoch"],
     trimmedTo: status["trimmed_to"],
+    acceptedOnly: {
+      accepted: atRisk.accepted,
+      lost: atRisk.lost,
+      crashes: atRisk.crashes,
+      crashesWithLoss: atRisk.crashesWithLoss,
+      largestLoss: atRisk.largestLoss,
+      largestGauge: atRisk.largestGauge
+    },
     answers: Object.fromEntries(load.answers),
     readyMillis: spread(readyMillis),
     openMillis: spread(openMillis),

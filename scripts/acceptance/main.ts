@@ -1,15 +1,21 @@
 /** `pnpm acceptance <name>`: one of the long runs against real processes and a real S3 server. */
+import { fullDisk } from "./full-disk.ts"
 import { killNine } from "./kill-nine.ts"
 import { mainJob } from "./main-job.ts"
+import { preallocation } from "./preallocation.ts"
 import { requests } from "./requests.ts"
 import { Run, type Scenario } from "./Run.ts"
+import { syncs } from "./syncs.ts"
 import { takeovers } from "./takeovers.ts"
 
 const scenarios: Readonly<Record<string, Scenario>> = {
   "main-job": mainJob,
   "kill-nine": killNine,
+  "full-disk": fullDisk,
   takeovers,
-  requests
+  requests,
+  syncs,
+  preallocation
 }
 
 const usage = `usage: pnpm acceptance <name> [options], or pnpm acceptance <name> --help

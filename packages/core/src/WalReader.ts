@@ -165,7 +165,11 @@ const makeService = (
   const parts = {
     view,
     metrics: { put: () => undefined, recovery: () => undefined },
-    mark: (cursor: string) => current().cursors.marks[cursor],
+    mark: (cursor: string) => {
+      const { marks } = current().cursors
+      // A name such as `constructor` is also a property of every object.
+      return Object.hasOwn(marks, cursor) ? marks[cursor] : undefined
+    },
     onLost: () => Effect.void
   }
   const fresh = <A>(stream: Stream.Stream<A, ReadError>) => Stream.unwrap(Effect.as(refresh, stream))

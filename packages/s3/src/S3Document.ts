@@ -23,7 +23,8 @@ export interface DocumentProblem {
 
 /**
  * What is wrong with the body of a 2xx; `undefined` when nothing is. `expected` is the root element that the answer
- * must have, or `undefined` where the body has nothing to say.
+ * must have, or `undefined` where the body has nothing to say: then a page there was written by somebody in between, who
+ * may have stored nothing.
  */
 export const documentProblem = (text: string, expected: string | undefined): DocumentProblem | undefined => {
   const root = rootElement(text)
@@ -33,6 +34,9 @@ export const documentProblem = (text: string, expected: string | undefined): Doc
   if (expected !== undefined && root !== expected) {
     const found = root === undefined ? "an empty body" : root === "" ? "no XML" : `<${root}>`
     return { code: "UnexpectedDocument", message: `expected <${expected}>, found ${found}` }
+  }
+  if (expected === undefined && root !== undefined && !root.endsWith("Result")) {
+    return { code: "UnexpectedDocument", message: `expected no body, found ${root === "" ? "no XML" : `<${root}>`}` }
   }
   return undefined
 }

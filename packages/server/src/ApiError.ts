@@ -48,12 +48,15 @@ export const errorBody = (error: ApiFailure): ErrorBody => {
   }
 }
 
-/** Seconds that a client should wait, by status: overload passes quickly, a store does not come back at once. */
-const retryAfterSeconds: Readonly<Record<number, string>> = { 429: "1", 503: "1" }
+/**
+ * Seconds that a client should wait, by status: overload passes quickly, a full disk waits for somebody to make room.
+ * What cannot be repeated has none.
+ */
+const retryAfterSeconds: Readonly<Record<number, string>> = { 429: "1", 503: "1", 507: "5" }
 
 const responseHeaders = (error: ApiFailure, status: number): Record<string, string> => {
   const headers: Record<string, string> = {}
-  const retryAfter = retryAfterSeconds[status]
+  const retryAfter = errorBody(error).retryable ? retryAfterSeconds[status] : undefined
   if (retryAfter !== undefined) headers["retry-after"] = retryAfter
   if (status === 401) headers["www-authenticate"] = "Bearer"
   if (error._tag === "RequestProblem" && error.code === "draining") headers["connection"] = "close"

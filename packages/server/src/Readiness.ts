@@ -27,6 +27,8 @@ const statusReason = (
       message: `the buffer holds ${status.buffered.bytes} of ${status.buffered.limitBytes} bytes`
     }
   }
+  // A spool that takes what comes is as good as a store that does.
+  if (status.spool !== undefined && status.spool.problem === undefined) return undefined
   if (status.storeFailingSinceMillis !== undefined && nowMillis - status.storeFailingSinceMillis >= graceMillis) {
     return {
       code: "store_unavailable",

@@ -15,13 +15,13 @@ import { Streams } from "./Streams.ts"
 
 /** What the process says to whoever started it. */
 export const exitCodes = {
-  /** Everything that was accepted is durable. */
+  /** Everything that was accepted is durable, or in the spool. */
   drained: 0,
   /** The configuration breaks rules. */
   config: 2,
   /** A log has died of a defect. */
   dead: 70,
-  /** Records were accepted that are not known to be durable; the report names them. */
+  /** Records were accepted that are not known to be durable or spooled; the report names them. */
   recordsLeft: 75
 } as const
 
@@ -42,7 +42,8 @@ const line = (report: CloseReport): string => {
   const left = report.lost === null
     ? "nothing left"
     : `NOT STORED: records ${report.lost.from} to ${report.lost.to} (${report.lost.to - report.lost.from + 1})`
-  return `stream ${report.streamId}: durable to ${report.durable}, ${left}${
+  const kept = report.spooled === null ? "" : `, in the spool: records ${report.spooled.from} to ${report.spooled.to}`
+  return `stream ${report.streamId}: durable to ${report.durable}${kept}, ${left}${
     report.manifestWritten ? "" : ", manifest not written"
   }`
 }

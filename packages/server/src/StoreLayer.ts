@@ -4,9 +4,11 @@
  * Streams with the same store settings share one store, with its connections.
  */
 import { BufferBudget, BufferBudgetState } from "@effect-wal/core/BufferBudget"
-import type { StoreSettings } from "@effect-wal/core/config/Resolve"
-import { DirectoryObjectStore } from "@effect-wal/core/node"
+import type { DirectorySettings, LocalSettings, S3Settings, SpoolSettings } from "@effect-wal/core/config/Resolve"
+import { logPrefix } from "@effect-wal/core/LogId"
+import { DirectoryObjectStore, LocalLog, SpoolDirectory, StoreLayout } from "@effect-wal/core/node"
 import { ObjectStore } from "@effect-wal/core/store/ObjectStore"
+import { Spool } from "@effect-wal/core/store/Spool"
 import { makeResolved } from "@effect-wal/core/Wal"
 import type { ConfigError } from "@effect-wal/core/WalError"
 import type { WalOptions } from "@effect-wal/core/WalOptions"
@@ -19,7 +21,10 @@ import { LogOpener } from "./LogOpener.ts"
 import { Settings } from "./Settings.ts"
 import { closeBudget } from "./Shutdown.ts"
 
-const makeStore = (settings: StoreSettings): Effect.Effect<ObjectStore["Service"], ConfigError, Scope.Scope> =>
+/** Stores that streams can share; the files of a local log are that log's alone. */
+type ObjectStoreSettings = S3Settings | DirectorySettings
+
+const makeStore = (settings: ObjectStoreSettings): Effect.Effect<ObjectStore["Service"], ConfigError, Scope.Scope> =>
   settings.type === "s3"
     ? S3ObjectStore.make(s3Options(settings))
     : DirectoryObjectStore.make({ path: settings.path, allowNetworkFileSystem: settings.allowNetworkFileSystem })
@@ -28,8 +33,8 @@ const makeStore = (settings: StoreSettings): Effect.Effect<ObjectStore["Service"
 const sharedStores = Effect.gen(function*() {
   const scope = yield* Effect.scope
   const one = yield* Semaphore.make(1)
-  const made = new Map<StoreSettings, ObjectStore["Service"]>()
-  return (settings: StoreSettings) =>
+  const made = new Map<ObjectStoreSettings, ObjectStore["Service"]>()
+  return (settings: ObjectStoreSettings) =>
     Effect.suspend(() => {
       const known = made.get(settings)
       if (known !== undefined) return Effect.succeed(known)
@@ -41,9 +46,10 @@ const sharedStores = Effect.gen(function*() {
 })
 
 /** One object for equal settings, so that a Map finds it. Secrets do not show in the text: then streams do not share. */
-const canonical = (streams: ReadonlyArray<StreamConfig>): ReadonlyMap<string, StoreSettings> => {
-  const byText = new Map<string, StoreSettings>()
-  return new Map(streams.map(({ id, store }) => {
+const canonical = (streams: ReadonlyArray<StreamConfig>): ReadonlyMap<string, ObjectStoreSettings | LocalSettings> => {
+  const byText = new Map<string, ObjectStoreSettings>()
+  return new Map(streams.map(({ id, store }): [string, ObjectStoreSettings | LocalSettings] => {
+    if (store.type === "local") return [id, store]
     const inline = store.type === "s3" && store.credentials !== undefined
     const text = inline ? `${id} ` : JSON.stringify(store)
     const settings = byText.get(text) ?? store
@@ -57,6 +63,29 @@ const withinBudget = (options: WalOptions, budget: Duration.Duration): WalOption
   ...options,
   parallelPut: { ...options.parallelPut, shutdownTimeout: Duration.min(options.parallelPut.shutdownTimeout, budget) }
 })
+
+/** Without a spool, what an earlier configuration has left in one is found all the same. */
+const spoolOf = (spool: SpoolSettings | undefined) =>
+  spool === undefined ? SpoolDirectory.left : SpoolDirectory.make(spool)
+
+/** Opens one log in a store that its prefix is not alone in. */
+const openInStore = Effect.fnUntraced(
+  function*(
+    { options, spool }: Pick<StreamConfig, "options" | "spool">,
+    settings: ObjectStoreSettings,
+    makeOnce: ReturnType<typeof makeStore>
+  ) {
+    if (settings.type === "directory") {
+      yield* StoreLayout.refuseOtherLayout("directory", settings.path, logPrefix(options))
+    }
+    const store = yield* makeOnce
+    const log = yield* makeResolved(options).pipe(
+      Effect.provideService(ObjectStore, store),
+      Effect.provideService(Spool, spoolOf(spool))
+    )
+    return { log, store }
+  }
+)
 
 /** Opens the logs of these streams. */
 export const layer = (streams: ReadonlyArray<StreamConfig>) =>
@@ -76,12 +105,15 @@ export const layer = (streams: ReadonlyArray<StreamConfig>) =>
         if (stream === undefined || settings === undefined) {
           return yield* Effect.die(new Error(`stream ${id} is not configured`))
         }
-        const store = yield* storeOf(settings)
-        const log = yield* makeResolved(withinBudget(stream.options, closing)).pipe(
-          Effect.provideService(ObjectStore, store),
-          Effect.provideService(BufferBudget, buffers)
-        )
-        yield* Effect.forkIn(lookForAbandoned(store, stream.options), scope)
+        const options = withinBudget(stream.options, closing)
+        const isLocal = settings.type === "local"
+        const opening = isLocal
+          ? LocalLog.open(options, settings)
+          : openInStore({ options, spool: stream.spool }, settings, storeOf(settings))
+        const { log, store } = yield* Effect.provideService(opening, BufferBudget, buffers)
+        // The files of a local log go with its scope, and so does whoever looks through them.
+        const watchedIn = isLocal ? yield* Effect.scope : scope
+        yield* Effect.forkIn(lookForAbandoned(store, stream.options), watchedIn)
         return log
       })
       return LogOpener.of({ open })

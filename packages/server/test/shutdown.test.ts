@@ -69,6 +69,7 @@ describe("shutdown", () => {
         streamId: "orders",
         durable: 0,
         lost: { from: 1, to: 1 },
+        spooled: null,
         manifestWritten: false
       })
       assert.isNull(payments?.lost)

@@ -8,7 +8,14 @@
 import { Duration } from "effect"
 import type { WalOptions } from "../WalOptions.ts"
 import type { Path, Problem } from "./DecodeTree.ts"
-import type { BackendBlock, DurabilityBlock, LogSettings } from "./OptionsSchema.ts"
+import { localRules, missing, perEntryRules, syncRules } from "./LocalRules.ts"
+import {
+  type BackendBlock,
+  type BackendKind,
+  backendKind,
+  type DurabilityBlock,
+  type LogSettings
+} from "./OptionsSchema.ts"
 import { presets } from "./Presets.ts"
 import { formatSize } from "./SizeText.ts"
 
@@ -18,9 +25,17 @@ export const compressionLevels = {
   lz4: { min: 1, max: 16, default: 4 }
 } as const
 
-const missing = (path: Path, what: string): Problem => ({ path, rule: `is missing; ${what}` })
+const storeRules = (backend: BackendBlock): ReadonlyArray<Problem> => [
+  ...objectStoreRules(backend),
+  ...(backend.local === undefined
+    ? []
+    : [{ path: ["local"], reads: [["type"]], rule: "belongs to type: local; remove it, or write that type" }]),
+  ...(backend.spool === undefined || backend.spool.path !== undefined
+    ? []
+    : [missing(["spool", "path"], "name the directory")])
+]
 
-const storeRules = (backend: BackendBlock): ReadonlyArray<Problem> => {
+const objectStoreRules = (backend: BackendBlock): ReadonlyArray<Problem> => {
   const reads = [["s3"], ["directory"]]
   if (backend.s3 === undefined && backend.directory === undefined) {
     return [{ path: ["s3"], reads, rule: "is missing; give an s3 block or a directory block" }]
@@ -162,7 +177,8 @@ const retryRules = (backend: LogSettings): ReadonlyArray<Problem> =>
     ? [{ path: ["retry", "cap"], reads: [["retry", "base"]], rule: "must be at least base" }]
     : []
 
-const identityRules = (backend: LogSettings): ReadonlyArray<Problem> => [
+/** Ids that nobody can guess: an object store is shared by all nodes. */
+export const identityRules = (backend: LogSettings): ReadonlyArray<Problem> => [
   ...(backend.node_id === undefined
     ? [missing(["node_id"], "give each node its own, for instance \"${HOSTNAME}\"")]
     : []),
@@ -171,7 +187,6 @@ const identityRules = (backend: LogSettings): ReadonlyArray<Problem> => [
 
 /** Rules that also hold for the library, whose store is a Layer. Paths start at the backend. */
 export const logRules = (backend: LogSettings): ReadonlyArray<Problem> => [
-  ...identityRules(backend),
   ...segmentRules(backend),
   ...sizeRules(backend),
   ...compressionRules(backend),
@@ -185,21 +200,50 @@ const below = (start: Path) => (problem: Problem): Problem => ({
   ...(problem.reads === undefined ? {} : { reads: problem.reads.map((path) => [...start, ...path]) })
 })
 
+const kindRules = (backend: BackendBlock, kind: BackendKind | undefined): ReadonlyArray<Problem> => {
+  const type = missing(["type"], "write type: local or type: object_store")
+  if (kind === undefined) return [type, ...identityRules(backend)]
+  if (kind === "local") return localRules(backend)
+  return [...(backend.type === undefined ? [type] : []), ...storeRules(backend), ...identityRules(backend)]
+}
+
+/** The keys that stand in `durability` itself; paths start there. */
+const outerRules = (durability: DurabilityBlock, kind: BackendKind | undefined): ReadonlyArray<Problem> => {
+  const { backend, path, sync } = durability
+  const localPath: Path = ["backend", "local", "path"]
+  return [
+    ...(sync === undefined || backend.sync === undefined ? syncRules(sync, kind, ["sync"], [["backend", "type"]]) : [{
+      path: ["sync"],
+      reads: [["backend", "sync"]],
+      rule: "is also given in backend.sync; give it once"
+    }]),
+    ...(path === undefined || kind === "local" ? [] : [{
+      path: ["path"],
+      reads: [["backend", "type"]],
+      rule: "is the older spelling of backend.local.path and belongs to type: local; remove it, or write that type"
+    }]),
+    ...(path === undefined || kind !== "local" || backend.local?.path === undefined ? [] : [{
+      path: ["path"],
+      reads: [localPath],
+      rule: "is also given in backend.local.path; give it once"
+    }]),
+    ...(kind !== "local" || path !== undefined || backend.local?.path !== undefined ? [] : [{
+      ...missing(localPath, "name the directory"),
+      reads: [["path"]]
+    }]),
+    ...perEntryRules(backend, backend.sync ?? sync).map(below(["backend"]))
+  ]
+}
+
 /** All rules of a `durability` block that stands at `start`. */
 export const durabilityRules = (durability: DurabilityBlock, start: Path): ReadonlyArray<Problem> => {
   const { backend } = durability
+  const kind = backendKind(durability)
   const inBackend = [
-    ...(backend.type === undefined ? [missing(["type"], "write type: object_store")] : []),
-    ...storeRules(backend),
+    ...kindRules(backend, kind),
+    ...syncRules(backend.sync, kind, ["sync"], [["type"]]),
     ...singleWriterRules(backend, backend.s3?.conditional_writes ?? "required", [["s3", "conditional_writes"]]),
     ...logRules(backend)
   ]
-  return [
-    ...inBackend.map(below([...start, "backend"])),
-    ...(durability.sync === undefined || backend.sync === undefined ? [] : [{
-      path: [...start, "sync"],
-      reads: [[...start, "backend", "sync"]],
-      rule: "is also given in backend.sync; give it once"
-    }])
-  ]
+  return [...inBackend.map(below(["backend"])), ...outerRules(durability, kind)].map(below(start))
 }

@@ -6,27 +6,49 @@ import { ConfigError } from "../WalError.ts"
 import type { WalOptions } from "../WalOptions.ts"
 import { durabilityRules } from "./BackendRules.ts"
 import { decodeTree, reportProblems } from "./DecodeTree.ts"
-import { BackendBlock, type DurabilityBlock } from "./OptionsSchema.ts"
-import { backendNotices, resolveLog, resolveStore, type StoreSettings } from "./Resolve.ts"
+import { BackendBlock, backendKind, type DurabilityBlock } from "./OptionsSchema.ts"
+import {
+  backendNotices,
+  resolveLog,
+  resolveSpool,
+  resolveStore,
+  type SpoolSettings,
+  type StoreSettings
+} from "./Resolve.ts"
 
 /** One log as a file describes it. */
 export interface BackendSettings {
   readonly options: WalOptions
   readonly store: StoreSettings
+  /** Where sealed segments wait on disk while the object store is away; absent where they wait in memory only. */
+  readonly spool: SpoolSettings | undefined
   /** Sentences for the log at start and for `config print`. */
   readonly notices: ReadonlyArray<string>
 }
 
-/** The settings of a `durability` block that has passed `durabilityRules`. `host` names this machine. */
-export const resolveDurability = (durability: DurabilityBlock, host: string | undefined): BackendSettings => ({
-  options: resolveLog(durability.backend, {
-    conditionalWrites: durability.backend.s3?.conditional_writes ?? "required",
-    sync: durability.sync,
-    host
-  }),
-  store: resolveStore(durability.backend),
-  notices: backendNotices(durability.backend)
-})
+/**
+ * The settings of a `durability` block that has passed `durabilityRules`. `host` names this machine, `streamId` the
+ * stream around it.
+ */
+export const resolveDurability = (
+  durability: DurabilityBlock,
+  { host, streamId }: { readonly host?: string | undefined; readonly streamId?: string | undefined }
+): BackendSettings => {
+  const { backend } = durability
+  const kind = backendKind(durability) ?? "object_store"
+  return {
+    options: resolveLog(backend, {
+      kind,
+      conditionalWrites: backend.s3?.conditional_writes ?? "required",
+      sync: durability.sync,
+      host,
+      streamId
+    }),
+    store: resolveStore(backend, kind, durability.path),
+    spool: resolveSpool(backend),
+    notices: backendNotices(backend, kind)
+  }
+}
 
 const Wrapped = Schema.Struct({ backend: Schema.optionalKey(BackendBlock) })
 
@@ -52,5 +74,5 @@ export const decodeBackend = (
     const { backend } = decoded.success
     return backend === undefined
       ? Effect.fail(new ConfigError({ source: "configuration", problems: [{ path: "backend", rule: "is missing" }] }))
-      : Effect.succeed(resolveDurability({ enabled: true, backend }, context.host))
+      : Effect.succeed(resolveDurability({ enabled: true, backend }, context))
   })

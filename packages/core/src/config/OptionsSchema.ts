@@ -7,63 +7,14 @@
  */
 import { Effect, Schema } from "effect"
 import { idRule, isId, isPrefix, prefixRule } from "../LogId.ts"
-import { formatDuration } from "./DurationText.ts"
 import { choice, duration, flag, integer, optional, refused, size, text, withDefault } from "./Field.ts"
-import { presetNames, presets } from "./Presets.ts"
-import { conditionalWrites, DirectoryBlock, S3Block } from "./StoreSchema.ts"
+import { LegacySegment, SegmentTuning } from "./SegmentSchema.ts"
+import { conditionalWrites, DirectoryBlock, LocalBlock, S3Block, SpoolBlock } from "./StoreSchema.ts"
 
 /** The block, empty when it is left out. */
 const block = <T>(self: Schema.Codec<T, object>) => self.pipe(Schema.withDecodingDefaultKey(Effect.succeed({})))
 
 const mebibyte = 1_048_576
-const byPreset = (show: (preset: typeof presets.balanced) => string): string =>
-  presetNames.map((name) => `${name} ${show(presets[name])}`).join(", ")
-
-const maxEntries = integer({
-  min: 1,
-  max: 1_000_000,
-  note: "Records in a segment. More: fewer PUTs, more at risk in a crash. Fewer: the reverse."
-})
-const maxBytes = size({
-  min: 1,
-  max: 256 * mebibyte,
-  note:
-    "Bytes in a segment, before compression. Larger: fewer PUTs and better compression, more memory and more at risk."
-})
-const flushInterval = duration({
-  min: "1ms",
-  max: "365d",
-  note: "Longest time that a record waits in an open segment. Longer: fewer PUTs on a quiet stream, more at risk."
-})
-
-/** `segment`: the older spelling of `segment_tuning`. */
-const LegacySegment = Schema.Struct({
-  max_entries: optional(maxEntries, "see segment_tuning"),
-  max_bytes: optional(maxBytes, "see segment_tuning"),
-  flush_interval: optional(flushInterval, "see segment_tuning")
-})
-
-const SegmentTuning = Schema.Struct({
-  strategy: withDefault(
-    choice(presetNames, {
-      note: "The preset: `aggressive` is cheap, `low_latency` is quick. Each field below overrides it."
-    }),
-    "balanced"
-  ),
-  max_entries: optional(maxEntries, byPreset((preset) => String(preset.maxEntries))),
-  max_bytes: optional(maxBytes, byPreset((preset) => String(preset.maxBytes))),
-  flush_interval: optional(flushInterval, byPreset((preset) => formatDuration(preset.flushInterval))),
-  linger: optional(
-    duration({
-      min: "0ms",
-      max: "1h",
-      note: "How long a segment waits for more once somebody waits for durability and a worker is free. " +
-        "Longer: fewer PUTs. " +
-        "Shorter: quicker acks. As long as `flush_interval`: the request rates of the source documents."
-    }),
-    byPreset((preset) => formatDuration(preset.linger))
-  )
-})
 
 const ParallelPut = Schema.Struct({
   workers: withDefault(
@@ -156,13 +107,13 @@ const Cursor = Schema.Struct({
 })
 
 const Manifest = Schema.Struct({
-  max_segments: withDefault(
+  max_segments: optional(
     integer({
       min: 1,
       max: 65_536,
       note: "Segments before the manifest is stored. It is off the ack path: more only makes opening look further."
     }),
-    8
+    "8; 1024 with type: local"
   ),
   max_delay: withDefault(
     duration({
@@ -214,24 +165,31 @@ const Retry = Schema.Struct({
   )
 })
 
-const sync = choice(["group_commit", "periodic"], {
+const sync = choice(["group_commit", "periodic", "per_entry"], {
   note: "`group_commit` acks when the record is durable and seals as soon as somebody waits. `periodic` " +
-    "seals on entries, bytes " +
-    "and the interval only. Either in `durability` or in `backend`.",
-  refused: {
-    per_entry: "per_entry cannot be had from an object store: it would be one PUT for each record; use " +
-      "group_commit with the low_latency preset"
-  }
+    "seals on entries, bytes and the interval only: durable is what the last seal covered. `per_entry`, only with " +
+    "`type: local`, gives each record a segment and a sync of its own. Either in `durability` or in `backend`."
 })
 
 const notHere = (what: string): string => `${what} is not in this version; remove the key`
 
+/** The ids of a local log that are not given: nobody else shares its disk. */
+export const localIds = { nodeId: "node-0", streamId: "main" } as const
+
 /** What the log itself is told, whatever the store. */
 const logFields = {
   node_id: optional(
-    text({ range: idRule, test: isId, note: "The node. Required. Two writers with the same ids fence each other." })
+    text({
+      range: idRule,
+      test: isId,
+      note: "The node. Required with `type: object_store`. Two writers with the same ids fence each other."
+    }),
+    `${localIds.nodeId} with type: local`
   ),
-  stream_id: optional(text({ range: idRule, test: isId, note: "The stream. Required." })),
+  stream_id: optional(
+    text({ range: idRule, test: isId, note: "The stream. Required with `type: object_store`." }),
+    `the id of the stream with type: local, else ${localIds.streamId}`
+  ),
   prefix: optional(
     text({ range: prefixRule, test: isPrefix, note: "What all keys start with, before node and stream." }),
     "none"
@@ -293,28 +251,33 @@ const logFields = {
 /** `durability.backend`. */
 export const BackendBlock = Schema.Struct({
   type: optional(
-    choice(["object_store"], {
-      note: "The kind of backend. Required.",
-      refused: {
-        local: "local is not in this version; use object_store with a directory block for a log on this machine's disk"
-      }
+    choice(["object_store", "local"], {
+      note: "`object_store`: objects in a bucket (`s3`) or in a directory that processes can share (`directory`); a " +
+        "newer writer takes over. `local`: append-only files of one process on this machine's disk; the quickest. " +
+        "Required, except where `local` or `durability.path` stands."
     })
   ),
+  local: Schema.optionalKey(LocalBlock),
   s3: Schema.optionalKey(S3Block),
   directory: Schema.optionalKey(DirectoryBlock),
   ...logFields,
   segment: Schema.optionalKey(LegacySegment),
-  spool: refused(notHere("the spool")),
+  spool: Schema.optionalKey(SpoolBlock),
   producers: refused(notHere("idempotent append")),
   budget: refused(notHere("the budget"))
 })
 
-/** The options of the library, whose store is a Layer; the names of the file, `ResolveOptions.ts` turns them. */
-export const LogBlock = Schema.Struct({
+const libraryFields = {
   ...logFields,
   conditional_writes: withDefault(conditionalWrites, "required"),
   host: optional(text({ note: "Reported as the owner of the log to whoever is fenced by it." }), "the node id")
-})
+}
+
+/** The options of the library, whose store is a Layer; the names of the file, `ResolveOptions.ts` turns them. */
+export const LogBlock = Schema.Struct(libraryFields)
+
+/** The options of the library for a log on this machine's disk. */
+export const LocalLogBlock = Schema.Struct({ ...libraryFields, local: block(LocalBlock) })
 
 /** The decoded part that library and file share; `segment` comes from the file only. */
 export type LogSettings = Omit<typeof LogBlock.Type, "conditional_writes" | "host"> & Pick<BackendBlock, "segment">
@@ -328,9 +291,20 @@ export const DurabilityBlock = Schema.Struct({
     flag({ note: "`false` is refused by the server: a stream that keeps nothing is not served." }),
     true
   ),
+  path: optional(text({ note: "The older spelling of `backend.local.path`." }), "see backend.local.path"),
   sync: optional(sync, "group_commit"),
   backend: block(BackendBlock)
 })
 
 /** A decoded `durability`, before the rules between its fields. */
 export type DurabilityBlock = typeof DurabilityBlock.Type
+
+/** What keeps a log. */
+export type BackendKind = NonNullable<BackendBlock["type"]>
+
+/** The type that is given, or that the blocks beside it mean; `undefined` where nothing says it. */
+export const backendKind = ({ backend, path }: DurabilityBlock): BackendKind | undefined => {
+  if (backend.type !== undefined) return backend.type
+  if (backend.s3 !== undefined || backend.directory !== undefined) return "object_store"
+  return backend.local !== undefined || path !== undefined ? "local" : undefined
+}

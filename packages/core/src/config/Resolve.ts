@@ -1,11 +1,12 @@
 /**
  * From a decoded and checked backend block to the settings that the log and the store are made with.
  */
-import type { Duration, Redacted } from "effect"
+import { Duration, type Redacted } from "effect"
 import type { SegmentOptions, WalOptions } from "../WalOptions.ts"
 import { compressionLevels } from "./BackendRules.ts"
-import type { BackendBlock, LogSettings } from "./OptionsSchema.ts"
+import { type BackendBlock, type BackendKind, localIds, type LogSettings } from "./OptionsSchema.ts"
 import { presets } from "./Presets.ts"
+import { defaultMaxFileBytes } from "./StoreSchema.ts"
 
 /** A secret, or the file that holds it. */
 export type SecretSource = { readonly value: Redacted.Redacted } | { readonly file: string }
@@ -42,8 +43,23 @@ export interface DirectorySettings {
   readonly allowNetworkFileSystem: boolean
 }
 
-/** Where the objects are. */
-export type StoreSettings = S3Settings | DirectorySettings
+/** The `local` block, resolved. */
+export interface LocalSettings {
+  readonly type: "local"
+  readonly path: string
+  readonly maxFileBytes: number
+}
+
+/** Where the log is kept. */
+export type StoreSettings = S3Settings | DirectorySettings | LocalSettings
+
+/** The `spool` block, resolved. */
+export interface SpoolSettings {
+  readonly path: string
+  readonly maxBytes: number
+  /** Spooling starts when a PUT has failed or has been under way so long. */
+  readonly after: Duration.Duration
+}
 
 const source = (value: Redacted.Redacted | undefined, file: string | undefined): SecretSource | undefined =>
   value !== undefined ? { value } : file !== undefined ? { file } : undefined
@@ -79,9 +95,15 @@ const s3Settings = (s3: NonNullable<BackendBlock["s3"]>): S3Settings => {
   }
 }
 
-/** The store of a checked backend block. */
-export const resolveStore = (backend: BackendBlock): StoreSettings =>
-  backend.s3 === undefined
+/** The store of a checked backend block; `path` is the older spelling of that of a local log. */
+export const resolveStore = (backend: BackendBlock, kind: BackendKind, path: string | undefined): StoreSettings =>
+  kind === "local"
+    ? {
+      type: "local",
+      path: backend.local?.path ?? path ?? "",
+      maxFileBytes: backend.local?.max_file_bytes ?? defaultMaxFileBytes
+    }
+    : backend.s3 === undefined
     ? {
       type: "directory",
       path: backend.directory?.path ?? "",
@@ -89,15 +111,32 @@ export const resolveStore = (backend: BackendBlock): StoreSettings =>
     }
     : s3Settings(backend.s3)
 
+/** The spool of a checked backend block. */
+export const resolveSpool = ({ spool }: BackendBlock): SpoolSettings | undefined =>
+  spool === undefined ? undefined : { path: spool.path ?? "", maxBytes: spool.max_bytes, after: spool.after }
+
+/** What is told beside the log's own block, or found out by the program. */
+export interface OuterSettings {
+  readonly kind: BackendKind
+  readonly conditionalWrites: WalOptions["conditionalWrites"]
+  readonly sync?: LogSettings["sync"]
+  readonly host?: string | undefined
+  /** What a local log is called whose `stream_id` is not given. */
+  readonly streamId?: string | undefined
+}
+
+/** Segments before the manifest is stored: on a local disk the next opening finds them with one pass over a file. */
+const manifestMaxSegments: Readonly<Record<BackendKind, number>> = { object_store: 8, local: 1_024 }
+
 /** The segment's limits: the preset, overridden by what is given in either block. */
-export const resolveSegment = (backend: LogSettings): SegmentOptions => {
+const resolveSegment = (backend: LogSettings, sync: LogSettings["sync"], kind: BackendKind): SegmentOptions => {
   const { segment, segment_tuning: tuning } = backend
   const preset = presets[tuning.strategy]
   return {
-    maxEntries: tuning.max_entries ?? segment?.max_entries ?? preset.maxEntries,
+    maxEntries: sync === "per_entry" ? 1 : tuning.max_entries ?? segment?.max_entries ?? preset.maxEntries,
     maxBytes: tuning.max_bytes ?? segment?.max_bytes ?? preset.maxBytes,
     flushInterval: tuning.flush_interval ?? segment?.flush_interval ?? preset.flushInterval,
-    linger: tuning.linger ?? preset.linger
+    linger: tuning.linger ?? (kind === "local" ? Duration.zero : preset.linger)
   }
 }
 
@@ -121,23 +160,22 @@ const resolveRetention = (
   }
 }
 
-/**
- * The log's settings of a checked block; `outer` is what stands elsewhere in the file, or is found out by the program.
- */
-export const resolveLog = (
-  backend: LogSettings,
-  outer: {
-    readonly conditionalWrites: WalOptions["conditionalWrites"]
-    readonly sync?: WalOptions["sync"] | undefined
-    readonly host?: string | undefined
-  }
-): WalOptions => {
-  const nodeId = backend.node_id ?? ""
+const idsOf = (backend: LogSettings, outer: OuterSettings): Pick<WalOptions, "nodeId" | "streamId"> =>
+  outer.kind === "local"
+    ? {
+      nodeId: backend.node_id ?? localIds.nodeId,
+      streamId: backend.stream_id ?? outer.streamId ?? localIds.streamId
+    }
+    : { nodeId: backend.node_id ?? "", streamId: backend.stream_id ?? "" }
+
+/** The log's settings of a checked block. `sync: per_entry` becomes segments of one record. */
+export const resolveLog = (backend: LogSettings, outer: OuterSettings): WalOptions => {
+  const ids = idsOf(backend, outer)
+  const sync = backend.sync ?? outer.sync ?? "group_commit"
   return {
-    nodeId,
-    streamId: backend.stream_id ?? "",
+    ...ids,
     prefix: backend.prefix ?? "",
-    segment: resolveSegment(backend),
+    segment: resolveSegment(backend, sync, outer.kind),
     parallelPut: {
       workers: backend.parallel_put.workers,
       pipelineDepth: backend.parallel_put.pipeline_depth,
@@ -149,10 +187,13 @@ export const resolveLog = (
       interval: backend.cursor.interval,
       maxAhead: backend.cursor.max_ahead
     },
-    manifest: { maxSegments: backend.manifest.max_segments, maxDelay: backend.manifest.max_delay },
+    manifest: {
+      maxSegments: backend.manifest.max_segments ?? manifestMaxSegments[outer.kind],
+      maxDelay: backend.manifest.max_delay
+    },
     retention: resolveRetention(backend, outer.conditionalWrites),
     retry: { base: backend.retry.base, cap: backend.retry.cap },
-    sync: backend.sync ?? outer.sync ?? "group_commit",
+    sync: sync === "per_entry" ? "group_commit" : sync,
     conditionalWrites: outer.conditionalWrites,
     maxBufferedBytes: backend.max_buffered_bytes,
     maxRecordBytes: backend.max_record_bytes,
@@ -160,17 +201,18 @@ export const resolveLog = (
     tailBufferBytes: backend.tail_buffer_bytes,
     prefetch: backend.prefetch,
     openTimeout: backend.open_timeout,
-    host: outer.host ?? nodeId
+    host: outer.host ?? ids.nodeId
   }
 }
 
 /** What is accepted but does not do what it seems to: said at start and by `config print`, never passed over. */
-export const backendNotices = (backend: BackendBlock): ReadonlyArray<string> => [
+export const backendNotices = (backend: BackendBlock, kind: BackendKind): ReadonlyArray<string> => [
   ...(backend.compression.type === "lz4" && backend.compression.level !== undefined
     ? [`compression.level ${backend.compression.level} changes nothing: the lz4 library has one level`]
     : []),
   ...(backend.s3?.conditional_writes === "single_writer"
     ? ["conditional_writes: single_writer: no protection against a second writer or late requests; nothing is deleted"]
     : []),
-  ...(backend.directory === undefined ? [] : ["the directory store does not survive the loss of this machine's disk"])
+  ...(backend.directory === undefined ? [] : ["the directory store does not survive the loss of this machine's disk"]),
+  ...(kind === "local" ? ["the local log does not survive the loss of this machine's disk"] : [])
 ]

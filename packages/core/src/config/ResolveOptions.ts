@@ -2,14 +2,25 @@
  * The options of the library: a partial in camel case, with the names, defaults and ranges of the file.
  */
 import { Effect, Result } from "effect"
+import type { Schema } from "effect"
 import { ConfigError } from "../WalError.ts"
 import type { WalOptions } from "../WalOptions.ts"
-import { logRules, singleWriterRules } from "./BackendRules.ts"
-import { decodeTree, fieldAt, formatPath, listFields, type Path, reportProblems } from "./DecodeTree.ts"
+import { identityRules, logRules, singleWriterRules } from "./BackendRules.ts"
+import {
+  decodeTree,
+  fieldAt,
+  formatPath,
+  listFields,
+  type LocatedField,
+  type Path,
+  type Problem,
+  reportProblems
+} from "./DecodeTree.ts"
 import { type DurationInput, durationInputText } from "./DurationText.ts"
-import { LogBlock } from "./OptionsSchema.ts"
+import { localWorkerRules, missing, perEntryRules, syncRules } from "./LocalRules.ts"
+import { type BackendKind, LocalLogBlock, LogBlock } from "./OptionsSchema.ts"
 import type { PresetName } from "./Presets.ts"
-import { resolveLog } from "./Resolve.ts"
+import { type LocalSettings, resolveLog } from "./Resolve.ts"
 import type { SizeInput } from "./SizeText.ts"
 
 /**
@@ -74,7 +85,15 @@ export interface WalOptionsInput {
   readonly host?: string
 }
 
-const fields = listFields(LogBlock.ast)
+/** What a log on this machine's disk is made with: the same, but for the place and for what its store decides. */
+export interface LocalOptionsInput extends Omit<WalOptionsInput, "sync"> {
+  /** The directory; created when it is not there. Several logs can share it. */
+  readonly path: string
+  /** A file is followed by the next one at this size. Default 64 MiB. */
+  readonly maxFileBytes?: SizeInput
+  /** `per_entry`: each record gets a segment and a sync of its own; not beside `segment.maxEntries`. */
+  readonly sync?: "per_entry" | "group_commit" | "periodic"
+}
 
 const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 const camel = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
@@ -89,18 +108,22 @@ const filePath = (path: ReadonlyArray<string>): ReadonlyArray<string> => {
 const libraryPath = (path: Path): string => {
   const text = formatPath(path)
   if (text === "segment_tuning.strategy") return "preset"
-  return camel(text.replace(/^segment_tuning/, "segment"))
+  return camel(text.replace(/^segment_tuning/, "segment").replace(/^local\./, ""))
 }
 
 type Entry = readonly [path: ReadonlyArray<string>, value: unknown]
 
 /** All values with their places; durations as text, so that one decoder checks them. */
-const entriesOf = (value: unknown, path: ReadonlyArray<string>): ReadonlyArray<Entry> => {
+const entriesOf = (
+  value: unknown,
+  path: ReadonlyArray<string>,
+  fields: ReadonlyArray<LocatedField>
+): ReadonlyArray<Entry> => {
   if (value === undefined) return []
   const place = filePath(path)
   if (fieldAt(fields, place)?.doc.kind === "duration") return [[place, durationInputText(value)]]
   if (typeof value !== "object" || value === null || Array.isArray(value)) return [[place, value]]
-  return Object.entries(value).flatMap(([name, each]) => entriesOf(each, [...path, name]))
+  return Object.entries(value).flatMap(([name, each]) => entriesOf(each, [...path, name], fields))
 }
 
 interface Branch {
@@ -129,23 +152,68 @@ const treeOf = (entries: ReadonlyArray<Entry>): Branch => {
   return root
 }
 
+/** Decodes the options with a block of the file; what is wrong is reported in the names of the library. */
+const decodeInput = <S extends Schema.ConstraintDecoder<unknown> & Schema.Top>(
+  schema: S,
+  input: object,
+  rules: (block: S["Type"]) => ReadonlyArray<Problem>
+): Effect.Effect<S["Type"], ConfigError> =>
+  Effect.suspend(() => {
+    const tree = treeOf(entriesOf(input, [], listFields(schema.ast)))
+    const decoded = decodeTree(schema, tree, rules)
+    if (Result.isSuccess(decoded)) return Effect.succeed(decoded.success)
+    const problems = reportProblems(decoded.failure, { schema, tree, formatPath: libraryPath })
+    return Effect.fail(new ConfigError({ source: "options", problems }))
+  })
+
+/** The rules of every log of the library; what is told by a Layer is not among its options. */
+const libraryRules = (block: typeof LogBlock.Type, kind: BackendKind): ReadonlyArray<Problem> => [
+  ...identityRules(block),
+  ...logRules(block),
+  ...syncRules(block.sync, kind, ["sync"], [])
+]
+
 /**
  * Checks the options of the library and fills in the defaults. Fails `ConfigError`, which names every broken rule at
  * once, with the path in the library's names.
  */
-export const resolveOptions = (input: WalOptionsInput): Effect.Effect<WalOptions, ConfigError> =>
-  Effect.suspend(() => {
-    const tree = treeOf(entriesOf(input, []))
-    const decoded = decodeTree(LogBlock, tree, (block) => [
-      ...logRules(block),
-      ...singleWriterRules(block, block.conditional_writes, [["conditional_writes"]])
+export const resolveOptions = Effect.fnUntraced(
+  function*(input: WalOptionsInput): Effect.fn.Return<WalOptions, ConfigError> {
+    const block = yield* decodeInput(LogBlock, input, (decoded) => [
+      ...libraryRules(decoded, "object_store"),
+      ...singleWriterRules(decoded, decoded.conditional_writes, [["conditional_writes"]])
     ])
-    if (Result.isFailure(decoded)) {
-      const problems = reportProblems(decoded.failure, { schema: LogBlock, tree, formatPath: libraryPath })
-      return Effect.fail(new ConfigError({ source: "options", problems }))
+    return resolveLog(block, {
+      kind: "object_store",
+      conditionalWrites: block.conditional_writes,
+      host: block.host
+    })
+  }
+)
+
+/** Conditional writes to a local disk are the program's own. */
+const localConditionRules = (block: typeof LocalLogBlock.Type): ReadonlyArray<Problem> =>
+  block.conditional_writes === "required" ? [] : [{
+    path: ["conditional_writes"],
+    rule: "must be required for a log on this machine's disk: it has conditional writes"
+  }]
+
+/** The same for a log on this machine's disk, which has a place of its own. */
+export const resolveLocalOptions = Effect.fnUntraced(
+  function*(
+    { maxFileBytes, path, ...input }: LocalOptionsInput
+  ): Effect.fn.Return<{ readonly options: WalOptions; readonly settings: LocalSettings }, ConfigError> {
+    const given = { ...input, local: { path, maxFileBytes } }
+    const block = yield* decodeInput(LocalLogBlock, given, (decoded) => [
+      ...libraryRules(decoded, "local"),
+      ...localWorkerRules(decoded),
+      ...localConditionRules(decoded),
+      ...perEntryRules(decoded, decoded.sync),
+      ...(decoded.local.path === undefined ? [missing(["local", "path"], "name the directory")] : [])
+    ])
+    return {
+      options: resolveLog(block, { kind: "local", conditionalWrites: "required", host: block.host }),
+      settings: { type: "local", path: block.local.path ?? "", maxFileBytes: block.local.max_file_bytes }
     }
-    const block = decoded.success
-    return Effect.succeed(
-      resolveLog(block, { conditionalWrites: block.conditional_writes, sync: undefined, host: block.host })
-    )
-  })
+  }
+)

@@ -1,8 +1,8 @@
 /**
- * The two blocks that say where the objects are: `s3`, or `directory`.
+ * The blocks that say where a log is kept: `s3` or `directory`, perhaps with a `spool`, or `local`.
  */
 import { Schema } from "effect"
-import { choice, duration, flag, integer, optional, secret, text, withDefault } from "./Field.ts"
+import { choice, duration, flag, integer, optional, secret, size, text, withDefault } from "./Field.ts"
 
 const bucketPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$/
 
@@ -115,5 +115,53 @@ export const DirectoryBlock = Schema.Struct({
   allow_network_file_system: withDefault(
     flag({ note: "Take a directory on a network file system, whose hard links and syncs may not do what they say." }),
     false
+  )
+})
+
+const mebibyte = 1_048_576
+
+/** Where a file of a local log ends, unless it is told otherwise. */
+export const defaultMaxFileBytes = 64 * mebibyte
+
+/** `backend.local`: a log in files of this machine's disk, appended and synced; one process at a time. */
+export const LocalBlock = Schema.Struct({
+  path: optional(
+    text({
+      note: "The directory; created when absent. Required. Several logs can share it; each is locked by the process " +
+        "that has it open. It does not survive the loss of the disk."
+    })
+  ),
+  max_file_bytes: withDefault(
+    size({
+      min: 65_536,
+      max: 2 ** 40,
+      note: "A file is followed by the next one at this size. Smaller: deleted records give their space back sooner, " +
+        "as files go whole. Larger: fewer files."
+    }),
+    defaultMaxFileBytes
+  )
+})
+
+/** `backend.spool`: where sealed segments wait on this machine's disk while the object store is away. */
+export const SpoolBlock = Schema.Struct({
+  path: optional(
+    text({ note: "The directory; created when absent. Required. It does not survive the loss of the node." })
+  ),
+  max_bytes: withDefault(
+    size({
+      min: 64 * mebibyte,
+      max: 2 ** 50,
+      note: "Most disk space for segments that wait; beyond it appends wait as without a spool."
+    }),
+    "10GB"
+  ),
+  after: withDefault(
+    duration({
+      min: "0ms",
+      max: "1m",
+      note: "Spooling starts when a PUT has failed or has been under way so long. Shorter: memory is freed sooner. " +
+        "Longer: a slow store alone costs no disk writes."
+    }),
+    "2s"
   )
 })

@@ -81,7 +81,8 @@ const openSpools = Effect.fnUntraced(
       readAttempts: context.attempts
     }))
     const before = held?.manifest.spool
-    const isOwn = before === undefined || before.path === own?.path
+    // By its id too: the directory may have moved, and is the same one all the same.
+    const isOwn = before === undefined || before.id === own?.id || before.path === own?.path
     const left = isOwn ? undefined : yield* source.openLeft(before.path)
     if (!isOwn && left === undefined) {
       yield* Effect.logWarning(

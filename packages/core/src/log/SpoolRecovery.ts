@@ -85,6 +85,13 @@ const endOf = Effect.fnUntraced(function*(
   return marked ?? (yield* undecided(spool, first, `nothing in the store says how epoch ${first.epoch} ended`))
 })
 
+/** Whether something is stored there; what is wrong with it is for others to say. */
+const isStored = (context: SpoolContext, { epoch, slot }: SlotName) =>
+  lookAt(context, epoch, slot).pipe(
+    Effect.map((header) => header !== undefined),
+    Effect.catchTag(["SegmentCorrupt", "SegmentTooNew"], () => Effect.succeed(true))
+  )
+
 /** Stores one spooled slot under its own key: `stored`, or `ended` by a marker that stands there. */
 const sendSlot = Effect.fnUntraced(function*(context: SpoolContext, spool: SpoolService, place: SpooledSlot) {
   const store = yield* ObjectStore
@@ -101,6 +108,25 @@ const sendSlot = Effect.fnUntraced(function*(context: SpoolContext, spool: Spool
       if (step !== undefined) return yield* new SegmentConflict({ key, found: step.found })
     } else if (!error.isRetryable) return yield* toStoreError(error)
     yield* pauseBeforeRetry(context.backoff, attempt, error.retryAfterMillis)
+  }
+})
+
+/**
+ * What is spooled follows what is durable, without a hole: where slots are missing in the spool, the store has them. Where
+ * it does not, damage has taken them, and what lies behind them must not be sent as if they had never been.
+ */
+const checkHoles = Effect.fnUntraced(function*(context: SpoolContext, spool: SpoolService, manifest: Manifest) {
+  const epoch = manifest.live
+  let due = searchStart(manifest).slot
+  for (;;) {
+    const slots = (yield* slotsFrom(spool, { epoch, slot: due }, pageSlots)).filter((one) => one.epoch === epoch)
+    if (slots.length === 0) return
+    for (const { slot } of slots) {
+      if (slot > due && !(yield* isStored(context, { epoch, slot: slot - 1 }))) {
+        return yield* undecided(spool, { epoch, slot: slot - 1 }, "neither the spool nor the store has this slot")
+      }
+      due = slot + 1
+    }
   }
 })
 
@@ -158,6 +184,7 @@ export const sendSpooled = Effect.fnUntraced(function*(
   }
   const live = firsts.find((one) => one.epoch === manifest.live)
   if (live === undefined) return
+  yield* perStep(checkHoles(context, spool, manifest))
   yield* Effect.logInfo(`spool ${spool.path}: sending what it holds from slot ${live.slot} of epoch ${live.epoch} on`)
   const sent = yield* sendEpoch(context, spool, manifest, perStep)
   yield* Effect.logInfo(`spool ${spool.path}: ${sent} segments of epoch ${live.epoch} are stored`)

@@ -18,6 +18,7 @@ import { create, remove, replace } from "./directory/DirectoryWrites.ts"
 import { isAbsent } from "./directory/DiskAnswer.ts"
 import { temporaryName } from "./directory/Layout.ts"
 import { makeDirectories } from "./directory/MakeDirectories.ts"
+import { networkFileSystemOf } from "./directory/NetworkFileSystem.ts"
 import type { DiskError, DiskFileService } from "./DiskFile.ts"
 import { DiskFile } from "./DiskFile.ts"
 
@@ -30,25 +31,6 @@ export interface DirectoryObjectStoreOptions {
    */
   readonly allowNetworkFileSystem?: boolean
 }
-
-/** Linux' magic numbers (statfs(2)) of file systems that other machines, or programs we know nothing of, stand behind. */
-const networkFileSystems: ReadonlyMap<number, string> = new Map([
-  [0x6969, "nfs"],
-  [0x517b, "smb"],
-  [0xff534d42, "cifs"],
-  [0xfe534d42, "smb2"],
-  [0x65735546, "fuse"],
-  [0x01021997, "9p"],
-  [0x5346414f, "afs"],
-  [0x73757245, "coda"],
-  [0x00c36400, "ceph"],
-  [0x0bd00bd0, "lustre"],
-  [0x47504653, "gpfs"],
-  [0x19830326, "beegfs"],
-  [0x01161970, "gfs2"],
-  [0x7461636f, "ocfs2"],
-  [0x786f4256, "vboxsf"]
-])
 
 /** A temporary file that old has no writer any more: one that still had would only have to write again. */
 const temporaryMaxAgeMillis = 3_600_000
@@ -79,7 +61,7 @@ const cleanTemporary = Effect.fnUntraced(function*(disk: DiskFileService, path: 
 const checkFileSystem = Effect.fnUntraced(
   function*(disk: DiskFileService, options: DirectoryObjectStoreOptions, root: string) {
     if (options.allowNetworkFileSystem === true) return
-    const name = networkFileSystems.get(yield* disk.fileSystemType(root))
+    const name = yield* networkFileSystemOf(disk, root)
     if (name === undefined) return
     return yield* configError(
       options.path,

@@ -18,11 +18,11 @@ import { maxMarkerBytes } from "../format/SegmentCodec.ts"
 import { decodeHeader } from "../format/SegmentHeader.ts"
 import type { GetRequest, ObjectStore, StoredObject, Tag, WriteOptions } from "../store/ObjectStore.ts"
 import { ObjectStoreError, type Operation, type Reason } from "../store/ObjectStoreError.ts"
-import { type ConfigError, type DirectoryLocked, StoreUnavailable, SyncFailed } from "../WalError.ts"
+import type { ConfigError, DirectoryLocked, StoreUnavailable, SyncFailed } from "../WalError.ts"
 import { journalName } from "./directory/Layout.ts"
 import * as DirectoryObjectStore from "./DirectoryObjectStore.ts"
 import * as Journal from "./journal/Journal.ts"
-import type { JournalError } from "./journal/JournalError.ts"
+import { type JournalError, openError } from "./journal/JournalError.ts"
 import { listStore } from "./journal/StoreListing.ts"
 
 export interface LocalObjectStoreOptions {
@@ -163,11 +163,6 @@ const service = (store: Store): ObjectStore["Service"] => {
     advice: (start) => files.advice(start)
   }
 }
-
-const openError = (error: JournalError): SyncFailed | StoreUnavailable =>
-  error.reason === "sync-failed"
-    ? new SyncFailed({ path: error.path, detail: error.detail })
-    : new StoreUnavailable({ operation: "open", key: error.path, detail: error.detail })
 
 /**
  * Opens the store of one log. It takes slots below `prefix` only as this log's; all other keys are files below `path`.

@@ -12,6 +12,7 @@ import { type Boundary, compareBoundaries } from "../format/Boundary.ts"
 import { keyBefore, manifestKey, parseSlotKey, segmentsPrefix, type SlotName } from "../format/ObjectKey.ts"
 import { monotonicNow } from "../internal/Monotonic.ts"
 import type { SparseIndex } from "../manifest/SparseIndex.ts"
+import { followPages } from "../store/ListPages.ts"
 import type { ListedObject, ObjectStore } from "../store/ObjectStore.ts"
 import type { RetentionOptions } from "../WalOptions.ts"
 
@@ -112,18 +113,12 @@ const measure = Effect.fnUntraced(function*(parts: AgeLimitsParts) {
     bytes: 0,
     youngestMillis: Number.NEGATIVE_INFINITY
   }))
-  let page: string | undefined
-  let pages = 0
-  do {
-    const listed = yield* store.list({
-      prefix: segmentsPrefix(prefix),
-      startAfter: keyBefore(prefix, trim),
-      ...(page === undefined ? {} : { page })
-    })
-    for (const object of listed.objects) add(stretches, prefix, object)
-    page = listed.next
-    pages++
-  } while (page !== undefined)
+  const request = { prefix: segmentsPrefix(prefix), startAfter: keyBefore(prefix, trim) }
+  const pages = yield* followPages(store.list, request, (listed) =>
+    Effect.sync(() => {
+      for (const object of listed.objects) add(stretches, prefix, object)
+      return true
+    }))
   const now = manifests.objects[0]?.modifiedMillis ?? Number.NEGATIVE_INFINITY
   return { limits: limitsOf(retention, stretches, now), pages }
 })

@@ -14,7 +14,8 @@ import { type Boundary, compareBoundaries } from "../format/Boundary.ts"
 import { epochPrefix, parseSlotKey, segmentsPrefix, slotKey, type SlotName } from "../format/ObjectKey.ts"
 import { maxMarkerBytes } from "../format/SegmentCodec.ts"
 import type { LogStats } from "../observe/LogStats.ts"
-import { type ListedObject, ObjectStore } from "../store/ObjectStore.ts"
+import { followPages } from "../store/ListPages.ts"
+import { type ListedObject, type ListPage, ObjectStore } from "../store/ObjectStore.ts"
 import { type Backoff, pauseBeforeRetry, retryWhilePassing } from "../store/StoreRetry.ts"
 import { Signal } from "../write/Signal.ts"
 
@@ -143,23 +144,28 @@ export class GarbageCollector {
     const { prefix } = this.settings
     const startAfter = epochPrefix(prefix, Math.max(0, trim.epoch - sweptEpochs))
     const context: LookContext = { ...this.settings, attempts }
-    let page: string | undefined
-    do {
-      const listed = yield* retryWhilePassing(
-        store.list({ prefix: segmentsPrefix(prefix), startAfter, ...(page === undefined ? {} : { page }) }),
-        context
-      )
+    const list: typeof store.list = (request) => retryWhilePassing(store.list(request), context)
+    yield* followPages(
+      list,
+      { prefix: segmentsPrefix(prefix), startAfter },
+      (listed) => this.sweepPage(context, listed, trim)
+    )
+    return this.again.length < maxAgain
+  })
+
+  /** Answers whether the next page can hold more of it. */
+  private readonly sweepPage = Effect.fnUntraced(
+    function*(this: GarbageCollector, context: LookContext, listed: ListPage, trim: Boundary) {
       const garbage: Array<string> = []
       for (const object of listed.objects) {
         if (yield* this.isGarbage(context, object, trim)) garbage.push(object.key)
       }
       yield* this.remove(garbage)
-      if (this.again.length >= maxAgain) return false
       const last = listed.objects.at(-1)
-      page = last !== undefined && last.key >= epochPrefix(prefix, trim.epoch + 1) ? undefined : listed.next
-    } while (page !== undefined)
-    return true
-  })
+      const isBeyond = last !== undefined && last.key >= epochPrefix(this.settings.prefix, trim.epoch + 1)
+      return this.again.length < maxAgain && !isBeyond
+    }
+  )
 
   private readonly isGarbage = Effect.fnUntraced(function*(
     this: GarbageCollector,

@@ -6,7 +6,7 @@
  */
 import { Context, Schema } from "effect"
 import type { Effect, Scope } from "effect"
-import type { ConfigError, DirectoryLocked, SyncFailed } from "../WalError.ts"
+import type { ConfigError, DirectoryLocked, StoreUnavailable, SyncFailed } from "../WalError.ts"
 
 /**
  * The spool's disk did not do what was asked.
@@ -62,7 +62,11 @@ export interface SpoolService {
   readonly dropThrough: (epoch: number, slot: number) => Effect.Effect<void, SpoolError>
 }
 
-export type SpoolOpenError = ConfigError | DirectoryLocked | SyncFailed
+/**
+ * Why a spool cannot be opened: `ConfigError` for a directory that cannot be used, `DirectoryLocked` while somebody has
+ * it, `SyncFailed` and `StoreUnavailable` for a disk that does not do what opening needs, a full one included.
+ */
+export type SpoolOpenError = ConfigError | DirectoryLocked | SyncFailed | StoreUnavailable
 
 /** How a log gets its spool. */
 export interface SpoolSource {

@@ -286,15 +286,13 @@ describe("decodeBackend", () => {
       assert.deepStrictEqual(
         yield* pathsOf({
           ...base,
-          type: "local",
-          spool: { path: "x" },
           producers: {},
           budget: 1,
           parallel_put: { hedge: "p95" }
         }),
-        ["backend.type", "backend.parallel_put.hedge", "backend.spool", "backend.producers", "backend.budget"]
+        ["backend.parallel_put.hedge", "backend.producers", "backend.budget"]
       )
-      assert.include((yield* problemsOf({ ...base, spool: {} }))[0]?.rule, "not in this version")
+      assert.include((yield* problemsOf({ ...base, budget: {} }))[0]?.rule, "not in this version")
       yield* decoded({ parallel_put: { hedge: "off" } })
     }))
 

@@ -197,6 +197,19 @@ describe("DiskFile, locking", () => {
     }))
 
   it.effect(
+    "whoever holds a lock must not open its file: closing that gives the lock away",
+    () =>
+      Effect.gen(function*() {
+        const path = yield* freshFile
+        assert.isTrue(yield* nodeDisk.lock(path))
+        assert.isFalse((yield* startHolder(path)).held)
+        yield* inFile(path, "read", () => Effect.void)
+        assert.isTrue((yield* startHolder(path)).held)
+      }),
+    30_000
+  )
+
+  it.effect(
     "a process that is killed leaves no lock, and nothing in the file that could mean a process of the same id",
     () =>
       Effect.gen(function*() {

@@ -3,7 +3,7 @@ import { lazySync, withoutSyncData, withoutSyncDirectory } from "@effect-wal/tes
 import type { PowerLossDisk } from "@effect-wal/testing/PowerLossDisk"
 import * as Disk from "@effect-wal/testing/PowerLossDisk"
 import { assert, describe, it } from "@effect/vitest"
-import { Cause, Effect, Exit, Fiber, Stream } from "effect"
+import { Cause, Effect, Exit, Fiber, Logger, References, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { resolveLocalOptions } from "../../src/config/ResolveOptions.ts"
 import * as LocalLog from "../../src/node/LocalLog.ts"
@@ -60,6 +60,13 @@ class Ledger {
     return wal.commit(seq)
   }
 
+  /** In the place of all loggers: a process that finds what a cut has left has no error to tell. */
+  get complaints() {
+    return Logger.layer([
+      Logger.make(({ logLevel, message }) => logLevel === "Error" && this.fail(`it complains: ${String(message)}`))
+    ])
+  }
+
   /** Reads all; what it shows has to be there ever after. */
   read(wal: WalService) {
     return Effect.gen({ self: this }, function*() {
@@ -99,9 +106,13 @@ class Ledger {
 const inLog = Effect.fnUntraced(function*(
   machine: PowerLossDisk,
   use: (wal: WalService) => Effect.Effect<void, unknown>,
-  breakDisk: Break = honest
+  breakDisk: Break = honest,
+  listener?: Ledger
 ) {
-  const program = Effect.scoped(Effect.flatMap(openLog, use))
+  const opened = Effect.scoped(Effect.flatMap(openLog, use))
+  const program = listener === undefined
+    ? opened
+    : Effect.provide(Effect.provideService(opened, References.MinimumLogLevel, "Error"), listener.complaints)
   const fiber = yield* Effect.forkChild(runProcess(machine, program, breakDisk), { startImmediately: true })
   for (let step = 0; step < 2_000; step++) {
     const exit = fiber.pollUnsafe()
@@ -191,7 +202,7 @@ describe("a log on a local disk under power loss at every call", () => {
     () =>
       Effect.gen(function*() {
         const found = yield* everyCut(
-          (call) => [...some([...crashes, ...losses], call, 2), ...drawnLosses(call, 1)],
+          (call) => [...some([...crashes, ...losses], call, 1), ...drawnLosses(call, 1)],
           (machine, ledger) =>
             Effect.gen(function*() {
               yield* inLog(machine, (wal) => Effect.andThen(ledger.read(wal), later(ledger)(wal)))

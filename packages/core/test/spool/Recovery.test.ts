@@ -233,4 +233,41 @@ describe("a spool that nothing in the store explains is refused, and nothing is 
       disk.harm(1, 1, new Uint8Array(100))
       assert.include(yield* refused(world, disk), "not a segment")
     }))
+
+  for (const slot of [1, 2, 3]) {
+    it.effect(`when slot ${slot} of the live epoch is in neither the spool nor the store, and later ones are spooled`, () =>
+      Effect.gen(function*() {
+        const world = yield* makeWorld()
+        const disk = MemorySpool.make()
+        yield* killedSpooler(world, disk, 5, 20)
+        disk.harm(1, slot, undefined)
+        assert.include(yield* refused(world, disk), "neither the spool nor the store has this slot")
+      }))
+  }
+})
+
+describe("the directory of a spool", () => {
+  it.effect("may move: it is the same spool under another path", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld()
+      const disk = MemorySpool.make()
+      yield* killedSpooler(world, disk, 5, 20)
+      const moved = MemorySpool.make({ path: "/elsewhere" })
+      const { source } = disk.attach()
+      const opened: Array<string> = []
+      const attach: MemorySpool.MemorySpool["attach"] = () => ({
+        source: {
+          path: "/elsewhere",
+          open: (name) => Effect.map(source.open(name), (service) => ({ ...service, path: "/elsewhere" })),
+          openLeft: (path) => {
+            opened.push(path)
+            return source.openLeft(path)
+          }
+        },
+        crash: () => undefined
+      })
+      const wal = yield* drive(world.process("first", {}, { ...moved, attach }).open())
+      assert.deepStrictEqual(opened, [])
+      assert.deepStrictEqual(yield* readAll(wal), dense(25))
+    }))
 })

@@ -57,8 +57,19 @@ const ReadRecord = Schema.Struct({
   payload_base64: Schema.optionalKey(Schema.String)
 }).annotate({ identifier: "Record" })
 
+/** Records that damage took away, in their place; only where `on_damage=skip` asked for it. Both ends belong to it. */
+const LostRange = Schema.Struct({ lost: Schema.Struct({ from: Seq, to: Seq, reason: Schema.String }) }).annotate({
+  identifier: "LostRange"
+})
+
+/** What to do where damage took records away: answer the error, or the lost range and what follows. */
+export const OnDamage = Schema.Literals(["fail", "skip"])
+
 /** A page of records; go on at `next`. */
-export const RecordPage = Schema.Struct({ records: Schema.Array(ReadRecord), next: Seq }).annotate({
+export const RecordPage = Schema.Struct({
+  records: Schema.Array(Schema.Union([ReadRecord, LostRange])),
+  next: Seq
+}).annotate({
   identifier: "RecordPage"
 })
 
@@ -95,17 +106,31 @@ export const StreamStatus = Schema.Struct({
   new_owner: Schema.optionalKey(Schema.String),
   last_accepted: Schema.optionalKey(Seq),
   durable: Schema.optionalKey(Seq),
+  /** Everything up to it is durable or in the spool. */
+  spooled: Schema.optionalKey(Seq),
   trimmed_to: Schema.optionalKey(Seq),
   cursors: Schema.optionalKey(
     Schema.Record(Schema.String, Schema.Struct({ seq: Seq, persisted: Seq, lag: Schema.Int }))
   ),
   held_back_by: Schema.optionalKey(Schema.String),
-  /** Accepted and not durable: what a crash now would lose. */
+  /** Accepted, and neither durable nor in the spool: what a crash now would lose. */
   at_risk: Schema.optionalKey(Schema.Struct({ records: Schema.Int, bytes: Schema.Int, oldest_age_ms: Schema.Int })),
   buffered: Schema.optionalKey(
     Schema.Struct({ bytes: Schema.Int, limit_bytes: Schema.Int, queued_segments: Schema.Int })
   ),
   segments: Schema.optionalKey(Schema.Struct({ durable: Schema.Int, in_flight: Schema.Int })),
+  /** Local disk where segments wait while the store cannot be reached; it does not survive the loss of the node. */
+  spool: Schema.optionalKey(
+    Schema.Struct({
+      path: Schema.String,
+      records: Schema.Int,
+      segments: Schema.Int,
+      bytes: Schema.Int,
+      limit_bytes: Schema.Int,
+      /** Why nothing more can be spooled. */
+      problem: Schema.optionalKey(Schema.String)
+    })
+  ),
   store_failing_since: Schema.optionalKey(Schema.Int),
   last_store_error: Schema.optionalKey(Schema.String)
 }).annotate({ identifier: "Stream" })

@@ -14,6 +14,7 @@ import {
   CursorAnswer,
   EpochAnswer,
   ErrorAnswer,
+  OnDamage,
   Readiness,
   RecordPage,
   SeqRequest,
@@ -106,7 +107,8 @@ class RecordsGroup extends HttpApiGroup.make("records").add(
       from: Schema.optionalKey(Schema.Int),
       from_time: Schema.optionalKey(Schema.Int),
       limit: Schema.optionalKey(Schema.Int),
-      wait: Schema.optionalKey(Schema.String)
+      wait: Schema.optionalKey(Schema.String),
+      on_damage: Schema.optionalKey(OnDamage)
     },
     success: [RecordPage, text("application/x-ndjson"), text("text/event-stream"), bytes],
     error: [...streamErrors, ...failing(406, 410)]

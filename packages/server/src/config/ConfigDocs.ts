@@ -26,7 +26,7 @@ const introduction =
 # Configuration
 
 \`effect-wal serve --config FILE\`, or the variable \`EFFECT_WAL_CONFIG\`, names a YAML or JSON file. Without one,
-a single stream \`main\` is kept in the directory \`./data\`. Everything that is wrong is reported at once, with path,
+a single stream \`main\` is kept on this machine's disk, in \`./data\`. Everything that is wrong is reported at once, with path,
 value, rule and line; no request is made, and the exit code is 2. \`effect-wal config print\` shows every value
 that is in force and where it comes from. From a checkout, \`npm start -- config print\`.
 
@@ -44,6 +44,8 @@ streams:
           region: us-east-1
 \`\`\`
 
+- **On this machine's disk** a stream needs no more than \`durability: { path: ./data/wal }\`, short for
+  \`backend: { type: local, local: { path: ./data/wal } }\`.
 - **Durations** need a unit: \`500ms\`, \`1s\`, \`1.5s\`, \`2m\`, \`1h\`, \`30d\`.
   A number alone is an error, except \`0\` where 0 is allowed.
 - **Sizes**: kB, MB, GB, TB are powers of 1,000; KiB, MiB, GiB, TiB are powers of 1,024; a whole number alone is bytes.
@@ -87,8 +89,11 @@ const presetSection = (): string =>
 
 const rules = `## Rules between fields
 
-- \`node_id\`, \`stream_id\`, \`type\` and exactly one of \`s3\` (with \`bucket\`) and \`directory\` (with
-  \`path\`) are required.
+- \`type: object_store\` needs \`node_id\`, \`stream_id\` and exactly one of \`s3\` (with \`bucket\`) and
+  \`directory\` (with \`path\`); \`spool\` needs \`path\`.
+- \`type: local\` needs \`local.path\` (or \`durability.path\`, the older spelling), one worker with depth 1, and
+  neither \`s3\`, \`directory\` nor \`spool\`. Its defaults differ in \`linger\`, \`manifest.max_segments\` and the ids.
+- \`sync: per_entry\` needs \`type: local\`, and \`max_entries\` must not be given beside it: it is 1.
 - A field of \`segment\` (the older spelling) must not be given in \`segment_tuning\` too; \`sync\` stands in
   \`durability\` or in \`backend\`, not in both.
 - \`compression.level\` must fit the type, and \`none\` has no level.

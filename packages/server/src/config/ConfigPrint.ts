@@ -6,7 +6,8 @@
 import { compressionLevels } from "@effect-wal/core/config/BackendRules"
 import { formatPath, type LocatedField, type Path, valueAt } from "@effect-wal/core/config/DecodeTree"
 import type { FieldDoc } from "@effect-wal/core/config/Field"
-import { resolveLog } from "@effect-wal/core/config/Resolve"
+import { type BackendBlock, type BackendKind, backendKind } from "@effect-wal/core/config/OptionsSchema"
+import { resolveLog, resolveStore } from "@effect-wal/core/config/Resolve"
 import { Duration } from "effect"
 import { streamIdOf } from "./ServerRules.ts"
 import type { FileBlock } from "./ServerSchema.ts"
@@ -18,7 +19,7 @@ export interface ConfigEntry {
   readonly path: string
   /** Sizes as `1048576 bytes`, durations as `1000 ms`, secrets as `<redacted>`. */
   readonly value: string
-  /** `default`, `preset balanced`, `wal.yaml:12`, or `variable NAME (wal.yaml:12)`. */
+  /** `default`, `preset balanced`, `sync per_entry`, `wal.yaml:12`, or `variable NAME (wal.yaml:12)`. */
   readonly origin: string
 }
 
@@ -57,10 +58,21 @@ const segmentNames = ["max_entries", "max_bytes", "flush_interval", "linger"] as
 
 interface Derived {
   readonly value: unknown
-  /** Set where it is neither the default nor the place itself. */
-  readonly preset?: string
+  /** What sets it, where it is neither the default nor the place itself. */
+  readonly setBy?: string
   /** The place that it was given at, where that is another one. */
   readonly from?: Path
+}
+
+/** What a value of the segment comes from that nobody gave. */
+const setByOf = (
+  name: typeof segmentNames[number],
+  kind: BackendKind,
+  sync: BackendBlock["sync"],
+  backend: BackendBlock
+): Pick<Derived, "setBy"> => {
+  if (name === "max_entries" && sync === "per_entry") return { setBy: "sync per_entry" }
+  return name === "linger" && kind === "local" ? {} : { setBy: `preset ${backend.segment_tuning.strategy}` }
 }
 
 /** What is in force for one stream's fields that the Schema leaves open; keys are paths below the stream. */
@@ -73,7 +85,9 @@ const derivedOf = (stream: NonNullable<FileBlock["streams"]>[number]): ReadonlyM
   if (durability === undefined) return derived
   const { backend } = durability
   const conditionalWrites = backend.s3?.conditional_writes ?? "required"
-  const log = resolveLog(backend, { conditionalWrites, sync: durability.sync })
+  const kind = backendKind(durability) ?? "object_store"
+  const sync = backend.sync ?? durability.sync
+  const log = resolveLog(backend, { kind, conditionalWrites, sync, streamId: stream.id })
   const segment = {
     max_entries: log.segment.maxEntries,
     max_bytes: log.segment.maxBytes,
@@ -84,13 +98,24 @@ const derivedOf = (stream: NonNullable<FileBlock["streams"]>[number]): ReadonlyM
     const legacy = name !== "linger" && backend.segment?.[name] !== undefined
     derived.set(`durability.backend.segment_tuning.${name}`, {
       value: segment[name],
-      ...(legacy ? { from: ["durability", "backend", "segment", name] } : { preset: backend.segment_tuning.strategy })
+      ...(legacy ? { from: ["durability", "backend", "segment", name] } : setByOf(name, kind, sync, backend))
     })
   }
+  if (kind === "local") {
+    const store = resolveStore(backend, kind, durability.path)
+    derived.set("durability.backend.type", { value: kind })
+    derived.set("durability.backend.node_id", { value: log.nodeId })
+    derived.set("durability.backend.stream_id", { value: log.streamId, from: ["id"] })
+    if (store.type === "local") {
+      derived.set("durability.backend.local.path", { value: store.path, from: ["durability", "path"] })
+      derived.set("durability.backend.local.max_file_bytes", { value: store.maxFileBytes })
+    }
+  }
+  derived.set("durability.backend.manifest.max_segments", { value: log.manifest.maxSegments })
   derived.set("durability.backend.prefix", { value: log.prefix })
   derived.set("durability.backend.retention.policy", { value: log.retention.policy })
   derived.set("durability.backend.sync", {
-    value: log.sync,
+    value: sync ?? log.sync,
     ...(durability.sync === undefined ? {} : { from: ["durability", "sync"] })
   })
   if (backend.compression.type !== "none") {
@@ -105,7 +130,7 @@ const derivedOf = (stream: NonNullable<FileBlock["streams"]>[number]): ReadonlyM
 }
 
 const isShownElsewhere = (path: string): boolean =>
-  path.startsWith("durability.backend.segment.") || path === "durability.sync"
+  path.startsWith("durability.backend.segment.") || path === "durability.sync" || path === "durability.path"
 
 /** Every value in force, in the order of the Schema. */
 export const listEntries = (context: PrintContext): ReadonlyArray<ConfigEntry> => {
@@ -126,7 +151,7 @@ export const listEntries = (context: PrintContext): ReadonlyArray<ConfigEntry> =
     const value = own ?? other?.value
     if (value === undefined) return []
     const elsewhere = other?.from === undefined ? undefined : given([...path.slice(0, 2), ...other.from])
-    const origin = given(path) ?? elsewhere ?? (other?.preset === undefined ? "default" : `preset ${other.preset}`)
+    const origin = given(path) ?? elsewhere ?? other?.setBy ?? "default"
     return [{ path: formatPath(path), value: valueText(value, doc), origin }]
   }
   return context.fields.flatMap((field) => placesOf(field, context.file).flatMap((path) => entryOf(path, field.doc)))

@@ -54,7 +54,7 @@ const defaultSource: Source = {
     streams: [{
       id: "main",
       durability: {
-        backend: { type: "object_store", node_id: "node-0", stream_id: "main", directory: { path: "./data" } }
+        backend: { type: "local", node_id: "node-0", stream_id: "main", local: { path: "./data" } }
       }
     }]
   },
@@ -193,7 +193,7 @@ const check = (
   const streams = (file.streams ?? []).flatMap((stream): ReadonlyArray<StreamConfig> =>
     stream.durability === undefined
       ? []
-      : [{ ...resolveDurability(stream.durability, host), id: streamIdOf(stream) ?? "" }]
+      : [{ ...resolveDurability(stream.durability, { host, streamId: stream.id }), id: streamIdOf(stream) ?? "" }]
   )
   return Result.succeed({
     source: name,

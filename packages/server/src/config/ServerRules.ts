@@ -3,6 +3,7 @@
  */
 import { durabilityRules } from "@effect-wal/core/config/BackendRules"
 import type { Path, Problem } from "@effect-wal/core/config/DecodeTree"
+import { backendKind, localIds } from "@effect-wal/core/config/OptionsSchema"
 import { formatSize } from "@effect-wal/core/config/SizeText"
 import { Duration } from "effect"
 import type { FileBlock } from "./ServerSchema.ts"
@@ -23,8 +24,12 @@ type StreamBlock = NonNullable<FileBlock["streams"]>[number]
 export const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host)
 
+const isLocal = ({ durability }: StreamBlock): boolean =>
+  durability !== undefined && backendKind(durability) === "local"
+
 /** The id of a stream in URLs. */
-export const streamIdOf = (stream: StreamBlock): string | undefined => stream.id ?? stream.durability?.backend.stream_id
+export const streamIdOf = (stream: StreamBlock): string | undefined =>
+  stream.id ?? stream.durability?.backend.stream_id ?? (isLocal(stream) ? localIds.streamId : undefined)
 
 const tokenSources = ["sha256", "file", "env"] as const
 
@@ -120,7 +125,13 @@ const memoryRules = (file: FileBlock): ReadonlyArray<Problem> => {
 
 /** Names the log, so that two streams cannot be one. */
 const logName = (stream: StreamBlock): string | undefined => {
-  const backend = stream.durability?.backend
+  const { durability } = stream
+  const backend = durability?.backend
+  if (isLocal(stream)) {
+    const nodeId = backend?.node_id ?? localIds.nodeId
+    const place = ["local", backend?.local?.path ?? durability?.path]
+    return JSON.stringify([...place, backend?.prefix ?? "", nodeId, backend?.stream_id ?? streamIdOf(stream)])
+  }
   if (backend?.node_id === undefined || backend.stream_id === undefined) return undefined
   const store = backend.s3 === undefined
     ? ["directory", backend.directory?.path]

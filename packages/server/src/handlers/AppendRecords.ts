@@ -2,7 +2,7 @@
  * `POST /v1/streams/{stream}/records`: records in.
  *
  * Everything is validated before anything is appended; a call is appended whole or not at all. It is answered when it
- * is durable, or with `ack=accepted` when it is in the buffer.
+ * is durable, with `ack=spooled` when it is durable or in the spool, with `ack=accepted` when it is in the buffer.
  */
 import type { AppendError, BufferFull } from "@effect-wal/core/WalError"
 import type { AppendRecord } from "@effect-wal/core/WalRecord"
@@ -59,19 +59,23 @@ const ackLevel = (
   }
   const value = query["ack"]
   if (value === undefined || value === "durable") return Result.succeed("durable")
-  if (value === "accepted") return Result.succeed("accepted")
+  if (value === "accepted" || value === "spooled") return Result.succeed(value)
   return Result.fail(
-    value === "spooled"
-      ? new RequestProblem({
-        code: "ack_level_unavailable",
-        message: "ack=spooled needs a spool, and this stream has none"
-      })
-      : new RequestProblem({
-        code: "invalid_request",
-        message: `ack: must be durable or accepted, found ${JSON.stringify(value)}`
-      })
+    new RequestProblem({
+      code: "invalid_request",
+      message: `ack: must be durable, spooled or accepted, found ${JSON.stringify(value)}`
+    })
   )
 }
+
+/** Only a log that has a spool can answer for it. */
+const checkLevel = Effect.fnUntraced(function*(log: WalService, ack: AckLevel) {
+  if (ack !== "spooled" || (yield* log.status).spool !== undefined) return
+  return yield* new RequestProblem({
+    code: "ack_level_unavailable",
+    message: "ack=spooled needs a spool, and this stream has none"
+  })
+})
 
 /** First and largest pause between two looks for room. */
 const roomPause = { firstMillis: 5, largestMillis: 200 }
@@ -119,8 +123,8 @@ const range = ({ epoch, first, last }: Appended) => ({
   epoch
 })
 
-const awaitDurable = (appended: Appended, limits: Limits) =>
-  Effect.timeoutOrElse(appended.durable, {
+const awaitInTime = <E>(level: Effect.Effect<void, E>, appended: Appended, limits: Limits) =>
+  Effect.timeoutOrElse(level, {
     duration: limits.ackTimeout,
     orElse: () =>
       Effect.fail(
@@ -131,6 +135,14 @@ const awaitDurable = (appended: Appended, limits: Limits) =>
         })
       )
   })
+
+/** Waits for the level that was asked for; answers what holds then, which can be more. */
+const awaitLevel = Effect.fnUntraced(function*(log: WalService, appended: Appended, ack: AckLevel, limits: Limits) {
+  if (ack === "accepted") return ack
+  yield* awaitInTime(ack === "durable" ? appended.durable : appended.spooled, appended, limits)
+  const { durable } = yield* log.status
+  return durable >= appended.last ? "durable" : ack
+})
 
 const answer = (appended: Appended, ack: AckLevel): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.text(JSON.stringify({ ...range(appended), ack }), { contentType: "application/json" })
@@ -150,13 +162,13 @@ export const layer = HttpRouter.use(Effect.fn(function*(router) {
     yield* lifecycle.accepting
     const log = yield* streams.log(stream)
     const ack = yield* Effect.fromResult(ackLevel(yield* HttpServerRequest.ParsedSearchParams))
+    yield* checkLevel(log, ack)
     const decode = yield* Effect.fromResult(decoderFor(request.headers["content-type"]))
     const appended = yield* bodies.use(request, (body) => {
       const records = decode(body)
       return Result.isFailure(records) ? Effect.fail(records.failure) : appendBounded(log, records.success, limits)
     })
-    if (ack === "durable") yield* awaitDurable(appended, limits)
-    return answer(appended, ack)
+    return answer(appended, yield* awaitLevel(log, appended, ack, limits))
   })
 
   yield* router.add("POST", "/v1/streams/:stream/records", (request) => answering(append(request)))

@@ -5,59 +5,67 @@
  * answer of its own and never the cut-off end of a good one.
  */
 import type { ReadError } from "@effect-wal/core/WalError"
-import type { WalRecord } from "@effect-wal/core/WalRecord"
-import type { ReadOptions, WalService } from "@effect-wal/core/WalService"
+import { isLostRange, type LostRange, type WalRecord } from "@effect-wal/core/WalRecord"
+import type { WalService } from "@effect-wal/core/WalService"
 import { Effect, Stream } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { answering, type ApiFailure } from "../ApiError.ts"
 import { Tokens } from "../auth/Tokens.ts"
-import { encodeRecord } from "../body/RecordEncoder.ts"
+import { encodeElement } from "../body/RecordEncoder.ts"
 import { Lifecycle } from "../Lifecycle.ts"
 import { type Limits, Settings } from "../Settings.ts"
 import { Streams } from "../Streams.ts"
 import { liveTail } from "./LiveTail.ts"
 import { type ReadFormat, type ReadRequest, readRequest } from "./ReadRequest.ts"
 
-/** Some records, encoded. */
+/** Some records, encoded, and the ranges that damage took away between them. */
 interface Page {
   readonly parts: Array<Uint8Array>
   bytes: number
   /** The last record; its payload is a copy only where the format needs the payload itself. */
   last: WalRecord | undefined
+  /** The first number after the page; `undefined` while it is empty. */
+  next: number | undefined
 }
 
-const encode = (format: ReadFormat, record: WalRecord): Uint8Array =>
-  format === "octet-stream" ? record.payload.slice() : encodeRecord(record)
+type Element = WalRecord | LostRange
 
-const readOptions = (request: ReadRequest, until: "durable-end" | "live", limit: number): ReadOptions => ({
-  until,
-  limit,
-  ...request.from === undefined ? {} : { from: request.from }
-})
+const encode = (format: ReadFormat, element: Element): Uint8Array =>
+  format === "octet-stream" && !isLostRange(element) ? element.payload.slice() : encodeElement(element)
+
+const elements = (
+  log: WalService,
+  request: ReadRequest,
+  reading: { readonly until: "durable-end" | "live"; readonly limit: number }
+): Stream.Stream<Element, ReadError> => {
+  const options = { ...reading, ...request.from === undefined ? {} : { from: request.from } }
+  return request.onDamage === "skip" ? log.read({ ...options, onDamage: "skip" }) : log.read(options)
+}
 
 const readPage = Effect.fnUntraced(function*(log: WalService, request: ReadRequest, limits: Limits) {
-  const page: Page = { parts: [], bytes: 0, last: undefined }
+  const page: Page = { parts: [], bytes: 0, last: undefined, next: undefined }
   yield* Stream.runForEachWhile(
-    log.read(readOptions(request, "durable-end", request.limit)),
-    (record) =>
+    elements(log, request, { until: "durable-end", limit: request.limit }),
+    (element) =>
       Effect.sync(() => {
-        const encoded = encode(request.format, record)
+        const encoded = encode(request.format, element)
         page.parts.push(encoded)
         page.bytes += encoded.length
-        page.last = record
+        if (!isLostRange(element)) page.last = element
+        page.next = (isLostRange(element) ? element.to : element.seq) + 1
         return page.bytes < limits.maxPageBytes
       })
   )
   return page
 })
 
-/** Waits until there is a record to read, the time is over or the server drains, whatever comes first. */
+/** Waits until there is something to read, the time is over or the server drains, whatever comes first. */
 const awaitRecord = (
   log: WalService,
   request: ReadRequest,
   lifecycle: Lifecycle["Service"]
 ): Effect.Effect<unknown, ReadError> =>
-  Stream.runHead(log.read(readOptions(request, "live", 1))).pipe(
+  Stream.runHead(elements(log, request, { until: "live", limit: 1 })).pipe(
     Effect.timeoutOption(request.waitMillis),
     Effect.raceFirst(lifecycle.draining)
   )
@@ -70,7 +78,7 @@ const joined = (parts: ReadonlyArray<Uint8Array>, between: Uint8Array): Array<Ui
 
 /** Where the next page starts, as far as the request and the page know. */
 const nextOf = (request: ReadRequest, page: Page, durable: number): number => {
-  if (page.last !== undefined) return page.last.seq + 1
+  if (page.next !== undefined) return page.next
   return typeof request.from === "number" ? request.from : durable + 1
 }
 
@@ -115,7 +123,7 @@ export const layer = HttpRouter.use(Effect.fn(function*(router) {
     const request = yield* Effect.fromResult(readRequest(query, httpRequest.headers, limits))
     if (request.format === "event-stream") return yield* liveTail(log, request, lifecycle)
     let page = yield* readPage(log, request, limits)
-    if (page.last === undefined && request.waitMillis > 0) {
+    if (page.next === undefined && request.waitMillis > 0) {
       yield* awaitRecord(log, request, lifecycle)
       page = yield* readPage(log, request, limits)
     }

@@ -7,15 +7,20 @@ import type { Limits } from "../Settings.ts"
 /** The forms that records are read in. */
 export type ReadFormat = "json" | "ndjson" | "octet-stream" | "event-stream"
 
+/** The two answers to damage. */
+export type OnDamage = "fail" | "skip"
+
 /** A checked request. */
 export interface ReadRequest {
   readonly format: ReadFormat
   /** Absent: the oldest record; for a live tail the next one. */
   readonly from: ReadOptions["from"]
-  /** Most records of the answer. */
+  /** Most elements of the answer: records and lost ranges. */
   readonly limit: number
   /** How long to wait for the first record, milliseconds. */
   readonly waitMillis: number
+  /** What to do where damage took records away: answer the error, or the lost range in their place. */
+  readonly onDamage: OnDamage
 }
 
 /** Longest long poll: common proxies cut a silent request after 60 s. */
@@ -73,7 +78,8 @@ const formats: Readonly<Record<string, ReadFormat>> = {
 const formatOf = (accept: string | undefined): Result.Result<ReadFormat, RequestProblem> => {
   if (accept === undefined) return Result.succeed("json")
   for (const range of accept.split(",")) {
-    const format = formats[range.split(";", 1)[0]?.trim().toLowerCase() ?? ""]
+    const name = range.split(";", 1)[0]?.trim().toLowerCase() ?? ""
+    const format = Object.hasOwn(formats, name) ? formats[name] : undefined
     if (format !== undefined) return Result.succeed(format)
   }
   return Result.fail(
@@ -84,7 +90,15 @@ const formatOf = (accept: string | undefined): Result.Result<ReadFormat, Request
   )
 }
 
-const known = new Set(["from", "from_time", "limit", "wait"])
+const onDamageOf = (value: Query[string], format: ReadFormat): Result.Result<OnDamage, RequestProblem> => {
+  if (value === undefined || value === "fail") return Result.succeed("fail")
+  if (value !== "skip") return Result.fail(invalid(`on_damage: must be fail or skip, found ${JSON.stringify(value)}`))
+  return format === "octet-stream"
+    ? Result.fail(invalid("on_damage: skip needs an answer that can name a lost range, and plain bytes cannot"))
+    : Result.succeed("skip")
+}
+
+const known = new Set(["from", "from_time", "limit", "wait", "on_damage"])
 
 /** Checks query and headers; fails `invalid_request` or `not_acceptable`. */
 export const readRequest = (
@@ -105,6 +119,7 @@ export const readRequest = (
     }
     const limit = yield* integer(query, "limit", 1, limits.maxPageRecords)
     const waitMillis = yield* waitOf(query["wait"])
+    const onDamage = yield* onDamageOf(query["on_damage"], format)
     // The browser's own reconnect: it repeats the first URL and says how far it came.
     const resumed = format === "event-stream"
       ? yield* integer({ "Last-Event-ID": headers["last-event-id"] }, "Last-Event-ID", 0, Number.MAX_SAFE_INTEGER - 1)
@@ -116,6 +131,7 @@ export const readRequest = (
       format,
       from,
       limit: format === "octet-stream" ? 1 : limit ?? Math.min(defaultLimit, limits.maxPageRecords),
-      waitMillis
+      waitMillis,
+      onDamage
     }
   })

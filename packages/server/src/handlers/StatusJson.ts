@@ -20,6 +20,7 @@ const opened = (id: string, status: WalStatus): StreamStatus => ({
   ...status.newOwner === undefined ? {} : { new_owner: status.newOwner },
   last_accepted: status.lastAccepted,
   durable: status.durable,
+  spooled: status.spooled,
   trimmed_to: status.trimmedTo,
   cursors: Object.fromEntries(
     Object.entries(status.cursors).map(([name, { lag, mark, persisted }]) => [name, { seq: mark, persisted, lag }])
@@ -36,6 +37,16 @@ const opened = (id: string, status: WalStatus): StreamStatus => ({
     queued_segments: status.buffered.queuedSegments
   },
   segments: { durable: status.segments.durable, in_flight: status.segments.inFlight },
+  ...status.spool === undefined ? {} : {
+    spool: {
+      path: status.spool.path,
+      records: status.spool.records,
+      segments: status.spool.segments,
+      bytes: status.spool.bytes,
+      limit_bytes: status.spool.limitBytes,
+      ...status.spool.problem === undefined ? {} : { problem: status.spool.problem }
+    }
+  },
   ...status.storeFailingSinceMillis === undefined
     ? {}
     : { store_failing_since: Math.round(status.storeFailingSinceMillis) },

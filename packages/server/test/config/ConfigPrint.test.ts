@@ -62,7 +62,7 @@ describe("printConfig", () => {
       assert.sameMembers([...new Set(entries.map((entry) => entry.origin))], ["default", "preset balanced"])
       assert.include(
         entries.map((entry) => `${entry.path} ${entry.value}`),
-        "streams[0].durability.backend.directory.path \"./data\""
+        "streams[0].durability.backend.local.path \"./data\""
       )
     }))
 })

@@ -21,7 +21,7 @@ describe("loadConfig", () => {
         streams: ["main"]
       })
       assert.deepStrictEqual(config.streams.map((stream) => stream.store), [
-        { type: "directory", path: "./data", allowNetworkFileSystem: false }
+        { type: "local", path: "./data", maxFileBytes: 67_108_864 }
       ])
       assert.strictEqual(config.streams[0]?.options.host, "pod-1")
     }))
@@ -219,7 +219,7 @@ describe("loadConfig", () => {
         "    durability:",
         "      enabled: false",
         "      backend:",
-        "        type: local",
+        "        type: kafka",
         "        node_id: 1",
         "        stream_id: \"${STREAM}\"",
         "        s3:",

@@ -84,7 +84,7 @@ describe("README.md, server", () => {
       assert.strictEqual(commands.length, 3)
       for (const command of commands) assert.include(readme.split("\n"), command.trim())
       assert.include(readme, `serves http://${settings.host}:${settings.port}, one stream \`${settings.streams[0]}\``)
-      assert.deepInclude(streams[0]?.store, { type: "directory", path: "./data" })
+      assert.deepInclude(streams[0]?.store, { type: "local", path: "./data" })
     }))
 
   it("the table of presets is that of the code", () => {

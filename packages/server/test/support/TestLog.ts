@@ -7,7 +7,7 @@ import type { WalOpenError } from "@effect-wal/core/WalError"
 import type { AppendRecord } from "@effect-wal/core/WalRecord"
 import type { WalService } from "@effect-wal/core/WalService"
 import * as FaultyObjectStore from "@effect-wal/testing/FaultyObjectStore"
-import { MemoryObjectStore } from "@effect-wal/testing/MemoryObjectStore"
+import { type MemoryHandles, MemoryObjectStore } from "@effect-wal/testing/MemoryObjectStore"
 import { Deferred, Effect } from "effect"
 import type { Scope } from "effect"
 
@@ -32,6 +32,8 @@ export interface TestLog {
   readonly hold: Effect.Effect<void>
   readonly release: Effect.Effect<void>
   readonly faults: FaultyObjectStore.FaultyHandles
+  /** The objects as they are stored. */
+  readonly memory: MemoryHandles
   /** From now on a segment that is stored kills the worker that stores it. */
   readonly kill: Effect.Effect<void>
   /** Another process takes the log over. */
@@ -90,6 +92,7 @@ export const makeTestLog = Effect.fnUntraced(function*(streamId: string, given: 
       return Deferred.succeed(gate, undefined)
     }),
     faults,
+    memory,
     kill: Effect.sync(() => {
       deadly = true
     }),

@@ -6,6 +6,7 @@
  * {root}/a/manifest.json~versions/00000000000000000007  version 7 of a/manifest.json, once it was replaced
  * {root}/~tmp/{nonce}                                 a file that is being written, or a directory being removed
  * {root}/a/~journal/                                  the slots of a log below a/, which are no objects of this store
+ * {root}/a/~spool/                                    what the log below a/ has spooled, where it does so in this directory
  * ```
  *
  * `~` is in no id of the log, so these names never meet a key of it. The number of a version is its tag; the highest is
@@ -17,6 +18,9 @@ export const temporaryName = "~tmp"
 
 /** The directory with the slots of a log that is kept in append-only files, below the prefix of the log. */
 export const journalName = "~journal"
+
+/** The directory with the segments of a log that wait for its store, below the prefix of the log. */
+export const spoolName = "~spool"
 
 /** What is behind a key in the name of the directory with its versions. */
 export const versionsSuffix = "~versions"
@@ -47,7 +51,7 @@ export const tagOf = (version: number): string => String(version)
 
 /** Whether a name in the directory of `isRoot` belongs to the store itself and is never listed. */
 export const isReservedName = (name: string, isRoot: boolean): boolean =>
-  name.endsWith(versionsSuffix) || name === journalName || isRoot && name === temporaryName
+  name.endsWith(versionsSuffix) || name === journalName || name === spoolName || isRoot && name === temporaryName
 
 /** Why `key` can't be a file below the root; `undefined` when it can. */
 export const keyProblem = (key: string): string | undefined => {

@@ -2,6 +2,7 @@
  * What a journal can fail with, and the translation of the operating system's answers into it.
  */
 import { Schema } from "effect"
+import { StoreUnavailable, SyncFailed } from "../../WalError.ts"
 import type { DiskError } from "../DiskFile.ts"
 
 /**
@@ -40,3 +41,9 @@ export const failedError = (error: DiskError, path = error.path): JournalError =
 
 /** The error for a failed sync, whatever the operating system said: `sync-failed`. */
 export const syncError = (error: DiskError, path = error.path): JournalError => fromDisk("sync-failed", error, path)
+
+/** What a log that cannot open its journal fails with. */
+export const openError = (error: JournalError): SyncFailed | StoreUnavailable =>
+  error.reason === "sync-failed"
+    ? new SyncFailed({ path: error.path, detail: error.detail })
+    : new StoreUnavailable({ operation: "open", key: error.path, detail: error.detail })

@@ -9,6 +9,7 @@ import { ManifestCorrupt, ManifestTooNew } from "../WalError.ts"
 import { Boundary, Count, Hex128 } from "./Boundary.ts"
 import { decodeText, encodeText } from "./Bytes.ts"
 import { CursorSet, defaultCursor } from "./CursorSet.ts"
+import { StoredProducer } from "./StoredProducer.ts"
 
 /** The version that this program writes, and the newest that it reads. */
 export const manifestVersion = 1
@@ -39,7 +40,9 @@ const Fields = Schema.Struct({
   /** A point of the live epoch below which everything is durable; its start where nothing is. */
   checkpoint: Boundary,
   /** Some points above the trim point and below the checkpoint, ascending. */
-  index: Schema.Array(Boundary)
+  index: Schema.Array(Boundary),
+  /** What is remembered of producers, as of the checkpoint; absent where there is nothing. */
+  producers: Schema.optionalKey(Schema.Array(StoredProducer))
 })
 
 /** The decoded manifest; `unknown` are fields of other versions, kept through a rewrite. */

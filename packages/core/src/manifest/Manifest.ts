@@ -8,6 +8,7 @@
 import { type Boundary, compareBoundaries, laterBoundary } from "../format/Boundary.ts"
 import { type CursorSet, emptyCursorSet, newerCursors } from "../format/CursorSet.ts"
 import { type Manifest, manifestVersion, maxEnds } from "../format/ManifestCodec.ts"
+import type { StoredProducer } from "../format/StoredProducer.ts"
 import { thinIndex } from "./SparseIndex.ts"
 
 /** Entries of the sparse index that are stored: some 14 KB of manifest. */
@@ -87,6 +88,13 @@ export const settle = (manifest: Manifest): Manifest => {
   }
 }
 
+/** The manifest with what is remembered of producers; a field that says nothing is left out. */
+const withProducers = (manifest: Manifest, producers: ReadonlyArray<StoredProducer> | undefined): Manifest => {
+  if (producers === undefined) return manifest
+  const { producers: _, ...rest } = manifest
+  return producers.length === 0 ? rest : { ...rest, producers }
+}
+
 export interface Activation {
   /** Where the epoch that was live until now ends; absent where none was. */
   readonly ended?: Boundary
@@ -95,6 +103,8 @@ export interface Activation {
   readonly window: number
   /** Ends that were moved out to this archive object. */
   readonly archived?: { readonly key: string; readonly through: number }
+  /** What is remembered of producers up to the end; absent: as it was. */
+  readonly producers?: ReadonlyArray<StoredProducer>
   readonly commitId: string
 }
 
@@ -108,7 +118,7 @@ export const activate = (current: Manifest, activation: Activation): Manifest =>
   const ends = archived === undefined ? appended : appended.filter((end) => end.epoch > archived.through)
   const tail = ended === undefined ? recordedTail(current) : laterBoundary(ended, recordedTail(current))
   return settle({
-    ...current,
+    ...withProducers(current, activation.producers),
     commit_id: activation.commitId,
     live: current.epoch,
     live_window: activation.window,
@@ -128,12 +138,14 @@ export interface Progress {
   readonly trim: Boundary
   readonly cursors: CursorSet
   readonly index: ReadonlyArray<Boundary>
+  /** What is remembered of producers at the checkpoint; absent: as it was. */
+  readonly producers?: ReadonlyArray<StoredProducer>
 }
 
 /** A commit of the live writer: everything rises or stays. */
 export const advance = (current: Manifest, progress: Progress, commitId: string): Manifest =>
   settle({
-    ...current,
+    ...withProducers(current, progress.producers),
     commit_id: commitId,
     checkpoint: laterBoundary(progress.checkpoint, current.checkpoint),
     trim: laterBoundary(progress.trim, current.trim),

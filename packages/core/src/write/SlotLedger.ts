@@ -8,7 +8,14 @@ import type { DigestService } from "../codec/Digest.ts"
 import type { Boundary } from "../format/Boundary.ts"
 import { chainAfter } from "../format/ChainHash.ts"
 import type { CursorSet } from "../format/CursorSet.ts"
-import { encodeCursors, encodeLink, encodeTrim } from "../format/Extensions.ts"
+import {
+  type CallSpan,
+  encodeCallsMark,
+  encodeCallSpan,
+  encodeCursors,
+  encodeLink,
+  encodeTrim
+} from "../format/Extensions.ts"
 import { slotKey } from "../format/ObjectKey.ts"
 import { encodeBody } from "../format/SegmentBody.ts"
 import type { SegmentHeader } from "../format/SegmentHeader.ts"
@@ -40,6 +47,8 @@ export class SlotLedger {
   private head: Boundary
   /** The point after the last durable slot. */
   private durablePoint: Boundary
+  /** Between which slots, given so far, segments hold calls of producers. */
+  private callSpan: CallSpan | undefined = undefined
 
   constructor(settings: LedgerSettings) {
     this.settings = settings
@@ -68,6 +77,8 @@ export class SlotLedger {
     const { columns } = segment
     const body = encodeBody(columns)
     const crc = settings.digest.crc32(body)
+    const hasCalls = columns.calls !== undefined
+    if (hasCalls) this.callSpan = { first: this.callSpan?.first ?? this.head.slot, last: this.head.slot }
     const header: SegmentHeader = {
       kind: "segment",
       codec: "none",
@@ -89,7 +100,9 @@ export class SlotLedger {
       extensions: [
         encodeCursors(context.cursors),
         encodeTrim(context.trim),
-        ...(this.head.slot === 0 ? [encodeLink(settings.link)] : [])
+        ...(this.head.slot === 0 ? [encodeLink(settings.link)] : []),
+        ...(hasCalls ? [encodeCallsMark()] : []),
+        ...(this.callSpan === undefined ? [] : [encodeCallSpan(this.callSpan)])
       ]
     }
     const after: Boundary = {

@@ -2,7 +2,11 @@
  * What each error of the log means: the one place where its data outcome, its retry advice and its HTTP answer are
  * decided. `docs/errors.md` is written from it, and the server maps errors by it.
  */
+import { entry, type ErrorEntry } from "./ErrorEntry.ts"
+import { producerErrors } from "./ProducerErrorTable.ts"
 import type * as WalError from "./WalError.ts"
+
+export type { DataOutcome, ErrorEntry } from "./ErrorEntry.ts"
 
 /** Every tag that a caller of the log can see. */
 export type WalErrorTag = (
@@ -14,32 +18,6 @@ export type WalErrorTag = (
   | WalError.BufferFull
   | WalError.ManifestContention
 )["_tag"]
-
-/** What became of the records of the call that failed. */
-export type DataOutcome = "durable" | "not-durable" | "unknown"
-
-/** One row of the table. */
-export interface ErrorEntry {
-  /** When it is raised, as half a sentence. */
-  readonly when: string
-  /** What the caller should do. */
-  readonly then: string
-  readonly data: DataOutcome
-  /** The same call may succeed later although nobody changed anything but the world. */
-  readonly retryable: boolean
-  readonly httpStatus: number
-  /** Stable reason code: programs compare it, it never changes. */
-  readonly code: string
-}
-
-const entry = (
-  code: string,
-  httpStatus: number,
-  data: DataOutcome,
-  retryable: boolean,
-  when: string,
-  then: string
-): ErrorEntry => ({ when, then, data, retryable, httpStatus, code })
 
 /** One row for each tag; the compiler refuses a tag without a row and a row without a tag. */
 export const errorTable: Readonly<Record<WalErrorTag, ErrorEntry>> = {
@@ -235,6 +213,7 @@ export const errorTable: Readonly<Record<WalErrorTag, ErrorEntry>> = {
     "a field of a record breaks a rule",
     "Correct the field. Nothing of the call was appended."
   ),
+  ...producerErrors,
   BufferFull: entry(
     "buffer_full",
     503,

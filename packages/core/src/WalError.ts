@@ -3,6 +3,9 @@
  * it stands in `ErrorTable.ts`.
  */
 import { Schema } from "effect"
+import type { ProducerError } from "./ProducerError.ts"
+
+export { InvalidProducer, ProducerCallTooLarge, ProducerConflict, ProducerSequenceTooOld } from "./ProducerError.ts"
 
 const Seq = Schema.Number
 
@@ -367,7 +370,7 @@ export type WalEnd =
 /** What is wrong with stored data. */
 export type DamageError = SegmentCorrupt | SegmentMissing | SegmentTooNew | SequenceGap
 
-export type AppendError = WalEnd | RecordTooLarge | InvalidRecord | SequenceExhausted
+export type AppendError = WalEnd | RecordTooLarge | InvalidRecord | SequenceExhausted | ProducerError
 export type CursorError = WalEnd | InvalidCursor | CommitBeyondDurable
 export type AckError = CursorError | CursorTooFarAhead
 export type ReadError = WalEnd | StoreError | DamageError | Trimmed | InvalidCursor

@@ -10,6 +10,7 @@ import { idRule, isId, isPrefix, prefixRule } from "../LogId.ts"
 import { formatDuration } from "./DurationText.ts"
 import { choice, duration, flag, integer, optional, refused, size, text, withDefault } from "./Field.ts"
 import { presetNames, presets } from "./Presets.ts"
+import { ProducersBlock } from "./ProducersSchema.ts"
 import { conditionalWrites, DirectoryBlock, S3Block } from "./StoreSchema.ts"
 
 /** The block, empty when it is left out. */
@@ -242,6 +243,7 @@ const logFields = {
   cursor: block(Cursor),
   manifest: block(Manifest),
   retention: block(Retention),
+  producers: block(ProducersBlock),
   retry: block(Retry),
   sync: optional(sync, "group_commit"),
   max_buffered_bytes: withDefault(
@@ -305,7 +307,6 @@ export const BackendBlock = Schema.Struct({
   ...logFields,
   segment: Schema.optionalKey(LegacySegment),
   spool: refused(notHere("the spool")),
-  producers: refused(notHere("idempotent append")),
   budget: refused(notHere("the budget"))
 })
 

@@ -151,6 +151,7 @@ export const resolveLog = (
     },
     manifest: { maxSegments: backend.manifest.max_segments, maxDelay: backend.manifest.max_delay },
     retention: resolveRetention(backend, outer.conditionalWrites),
+    producers: { max: backend.producers.max, ttl: backend.producers.ttl },
     retry: { base: backend.retry.base, cap: backend.retry.cap },
     sync: backend.sync ?? outer.sync ?? "group_commit",
     conditionalWrites: outer.conditionalWrites,

@@ -281,6 +281,17 @@ describe("decodeBackend", () => {
       ])
     }))
 
+  it.effect("producers are remembered within limits", () =>
+    Effect.gen(function*() {
+      const { options } = yield* decoded({ producers: { max: 17, ttl: "30s" } })
+      assert.deepStrictEqual(options.producers, { max: 17, ttl: Duration.seconds(30) })
+      assert.deepStrictEqual(yield* pathsOf({ ...base, producers: { max: "many", ttl: 5, size: 1 } }), [
+        "backend.producers.size",
+        "backend.producers.max",
+        "backend.producers.ttl"
+      ])
+    }))
+
   it.effect("what is not built yet is refused by name", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(
@@ -288,11 +299,10 @@ describe("decodeBackend", () => {
           ...base,
           type: "local",
           spool: { path: "x" },
-          producers: {},
           budget: 1,
           parallel_put: { hedge: "p95" }
         }),
-        ["backend.type", "backend.parallel_put.hedge", "backend.spool", "backend.producers", "backend.budget"]
+        ["backend.type", "backend.parallel_put.hedge", "backend.spool", "backend.budget"]
       )
       assert.include((yield* problemsOf({ ...base, spool: {} }))[0]?.rule, "not in this version")
       yield* decoded({ parallel_put: { hedge: "off" } })

@@ -1,7 +1,8 @@
 /**
  * The log as a service: `Wal.make` opens one, `Wal.layer` provides it, `Wal.Tag` names several in one program.
  */
-import { Context, Effect, Exit, Layer, Scope } from "effect"
+import { Clock, Context, Effect, Exit, Layer, Scope } from "effect"
+import { Digest } from "./codec/Digest.ts"
 import { resolveOptions, type WalOptionsInput } from "./config/ResolveOptions.ts"
 import { closeLog } from "./log/CloseLog.ts"
 import { makeEngine } from "./log/LogEngine.ts"
@@ -59,7 +60,7 @@ const make = Effect.fnUntraced(function*(given: WalMakeOptions) {
   const options = yield* resolveOptions(input)
   if (enabled) return yield* makeResolved(options)
   yield* Effect.logWarning(`log ${options.streamId} is switched off: nothing that is appended is kept`)
-  const service = makePassThrough(options)
+  const service = makePassThrough(options, { digest: yield* yield* Digest, clock: yield* Clock.Clock })
   yield* Effect.addFinalizer(() => service.close)
   return service
 })

@@ -8,7 +8,7 @@ import { Effect, Result } from "effect"
 import type { Boundary } from "../format/Boundary.ts"
 import { chainAfter } from "../format/ChainHash.ts"
 import { type CursorSet, highestMark, lowestMark, newerCursors } from "../format/CursorSet.ts"
-import { cursorsOf } from "../format/Extensions.ts"
+import { type CallSpan, callSpanOf, cursorsOf } from "../format/Extensions.ts"
 import type { Manifest } from "../format/ManifestCodec.ts"
 import { slotKey } from "../format/ObjectKey.ts"
 import { encodeEndMarker, maxMarkerBytes } from "../format/SegmentCodec.ts"
@@ -40,6 +40,8 @@ export interface EndedEpoch {
   readonly end: Boundary
   /** The newest cursors that the epoch's last segment or the manifest knows. */
   readonly cursors: CursorSet
+  /** Where the epoch holds calls of producers, as far as its last segment knows. */
+  readonly calls?: CallSpan
 }
 
 /** After so many rounds a barrier is put above a busy writer. */
@@ -92,6 +94,7 @@ export const tailBefore = Effect.fnUntraced(function*(search: LiveSearch, slot: 
   if (!isSegmentOf(header, place(search, slot - 1))) {
     return yield* new SegmentCorrupt({ key, offset: 16, reason: "it is not the segment of this slot" })
   }
+  const calls = callSpanOf(header)
   return {
     end: {
       epoch: manifest.live,
@@ -100,7 +103,8 @@ export const tailBefore = Effect.fnUntraced(function*(search: LiveSearch, slot: 
       at: header.lastAt,
       chain: chainAfter(header.chain, header, search.digest)
     },
-    cursors: newerCursors(cursorsOf(header) ?? cursors, cursors)
+    cursors: newerCursors(cursorsOf(header) ?? cursors, cursors),
+    ...(calls === undefined ? {} : { calls })
   } satisfies EndedEpoch
 })
 

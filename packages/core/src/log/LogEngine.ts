@@ -24,6 +24,7 @@ import { type WalEnd, WalFailed } from "../WalError.ts"
 import type { WalOptions } from "../WalOptions.ts"
 import { DurableWatermark } from "../write/DurableWatermark.ts"
 import { LogFate } from "../write/LogFate.ts"
+import { ProducerTable } from "../write/ProducerTable.ts"
 import { PutWorkerPool, type StoredSegment } from "../write/PutWorker.ts"
 import type { StampedSegment } from "../write/Segment.ts"
 import { Segmenter } from "../write/Segmenter.ts"
@@ -31,7 +32,7 @@ import { SegmentQueue } from "../write/SegmentQueue.ts"
 import { SlotLedger } from "../write/SlotLedger.ts"
 import type { openLog } from "./OpenLog.ts"
 import { makePutLog } from "./PutLog.ts"
-import { coordinatorSettings, lanesOf, queuedPerWorker, segmenterSettings } from "./Settings.ts"
+import { coordinatorSettings, lanesOf, producerLimits, queuedPerWorker, segmenterSettings } from "./Settings.ts"
 
 /** Boundaries kept in memory. */
 const indexEntries = 4_096
@@ -57,6 +58,7 @@ export class LogEngine {
   readonly index: SparseIndex
   readonly epochMap: EpochMap
   readonly cursors: Cursors
+  readonly producers: ProducerTable
   readonly segmenter: Segmenter
   readonly watermark: DurableWatermark
   readonly pool: PutWorkerPool
@@ -108,10 +110,14 @@ export class LogEngine {
       () => this.ledger.durable.seq,
       () => this.sentTrimSeq
     )
+    this.producers = new ProducerTable(producerLimits(options), manifest.producers)
+    stats.producers = this.producers
     this.segmenter = new Segmenter(segmenterSettings(options, opened), {
       fate: this.fate,
       queue: this.queue,
       budget: ambient.budget,
+      producers: this.producers,
+      digest,
       clock: ambient.clock,
       workerFree: () => this.pool.hasFreeWorker,
       onAccepted: (count) => {
@@ -125,6 +131,7 @@ export class LogEngine {
       index: this.index,
       tail,
       stats,
+      producers: this.producers,
       onDurable: (segment) => this.segmentDurable(segment)
     })
     this.pool = this.makePool()
@@ -256,7 +263,8 @@ export class LogEngine {
       ...this.ages.limits()
     })
     this.sentTrimSeq = Math.max(this.sentTrimSeq, trim.seq)
-    return { checkpoint: this.ledger.durable, trim, cursors, index: this.index.all }
+    const checkpoint = this.ledger.durable
+    return { checkpoint, trim, cursors, index: this.index.all, producers: this.producers.stored(checkpoint.at) }
   }
 
   /** When a segment header with the cursors as they are now is due. */

@@ -13,6 +13,7 @@ import { ProcessRegistry } from "../ProcessRegistry.ts"
 import { ObjectStore } from "../store/ObjectStore.ts"
 import { AlreadyOpen, OpenTimeout } from "../WalError.ts"
 import type { WalOptions } from "../WalOptions.ts"
+import { producerLimits } from "./Settings.ts"
 
 /** Tries of one read while opening; the time-out of the whole is the real bound. */
 const openAttempts = 1_000
@@ -77,6 +78,9 @@ export const openLog = Effect.fnUntraced(function*(options: WalOptions) {
       digest,
       backoff: options.retry,
       attempts: openAttempts,
+      compression,
+      maxSegmentBytes: options.maxSegmentBytes,
+      producers: producerLimits(options),
       streamId: options.streamId,
       host: options.host,
       window: options.parallelPut.workers * options.parallelPut.pipelineDepth,

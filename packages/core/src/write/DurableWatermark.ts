@@ -9,6 +9,7 @@ import type { LogStats } from "../observe/LogStats.ts"
 import type { TailBuffer } from "../read/TailBuffer.ts"
 import type { WalEnd } from "../WalError.ts"
 import type { LogFate } from "./LogFate.ts"
+import type { ProducerTable } from "./ProducerTable.ts"
 import type { StampedSegment } from "./Segment.ts"
 import type { SlotLedger } from "./SlotLedger.ts"
 
@@ -18,6 +19,7 @@ export interface WatermarkParts {
   readonly index: SparseIndex
   readonly tail: TailBuffer
   readonly stats: LogStats
+  readonly producers: ProducerTable
   /** Bytes of a segment that is durable now. */
   readonly onDurable: (segment: StampedSegment) => void
 }
@@ -48,6 +50,7 @@ export class DurableWatermark {
     const durable = this.parts.ledger.confirm(slot)
     if (durable.length === 0) return
     for (const segment of durable) this.note(segment)
+    this.parts.producers.durableThrough(this.seq)
     this.untold.push(...durable)
     if (this.isTelling) return
     this.isTelling = true

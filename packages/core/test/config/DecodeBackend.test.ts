@@ -281,17 +281,6 @@ describe("decodeBackend", () => {
       ])
     }))
 
-  it.effect("producers are remembered within limits", () =>
-    Effect.gen(function*() {
-      const { options } = yield* decoded({ producers: { max: 17, ttl: "30s" } })
-      assert.deepStrictEqual(options.producers, { max: 17, ttl: Duration.seconds(30) })
-      assert.deepStrictEqual(yield* pathsOf({ ...base, producers: { max: "many", ttl: 5, size: 1 } }), [
-        "backend.producers.size",
-        "backend.producers.max",
-        "backend.producers.ttl"
-      ])
-    }))
-
   it.effect("what is not built yet is refused by name", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(

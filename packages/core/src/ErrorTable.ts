@@ -2,7 +2,12 @@
  * What each error of the log means: the one place where its data outcome, its retry advice and its HTTP answer are
  * decided. `docs/errors.md` is written from it, and the server maps errors by it.
  */
+import { diskErrors } from "./DiskErrorTable.ts"
+import { entry, type ErrorEntry } from "./ErrorEntry.ts"
+import { producerErrors } from "./ProducerErrorTable.ts"
 import type * as WalError from "./WalError.ts"
+
+export type { DataOutcome, ErrorEntry } from "./ErrorEntry.ts"
 
 /** Every tag that a caller of the log can see. */
 export type WalErrorTag = (
@@ -14,32 +19,6 @@ export type WalErrorTag = (
   | WalError.BufferFull
   | WalError.ManifestContention
 )["_tag"]
-
-/** What became of the records of the call that failed. */
-export type DataOutcome = "durable" | "not-durable" | "unknown"
-
-/** One row of the table. */
-export interface ErrorEntry {
-  /** When it is raised, as half a sentence. */
-  readonly when: string
-  /** What the caller should do. */
-  readonly then: string
-  readonly data: DataOutcome
-  /** The same call may succeed later although nobody changed anything but the world. */
-  readonly retryable: boolean
-  readonly httpStatus: number
-  /** Stable reason code: programs compare it, it never changes. */
-  readonly code: string
-}
-
-const entry = (
-  code: string,
-  httpStatus: number,
-  data: DataOutcome,
-  retryable: boolean,
-  when: string,
-  then: string
-): ErrorEntry => ({ when, then, data, retryable, httpStatus, code })
 
 /** One row for each tag; the compiler refuses a tag without a row and a row without a tag. */
 export const errorTable: Readonly<Record<WalErrorTag, ErrorEntry>> = {
@@ -235,38 +214,8 @@ export const errorTable: Readonly<Record<WalErrorTag, ErrorEntry>> = {
     "a field of a record breaks a rule",
     "Correct the field. Nothing of the call was appended."
   ),
-  DiskFull: entry(
-    "disk_full",
-    507,
-    "not-durable",
-    true,
-    "the disk below the log has no room",
-    "Make room. What was accepted before waits in memory and is stored then; appends go on without a restart."
-  ),
-  DirectoryLocked: entry(
-    "directory_locked",
-    409,
-    "not-durable",
-    true,
-    "another process, or another log of this one, has the directory open",
-    "End the other one, or give this log a directory of its own. A lock never outlives the process that holds it."
-  ),
-  SyncFailed: entry(
-    "sync_failed",
-    503,
-    "not-durable",
-    true,
-    "the disk did not confirm that what was written while opening is durable",
-    "Check the disk and its file system, then open again; nothing was built on those bytes."
-  ),
-  SpoolUndecided: entry(
-    "spool_undecided",
-    503,
-    "unknown",
-    false,
-    "the spool holds records of an epoch, and nothing in the store says how that epoch ended",
-    "Bring back the store that the spool belongs to. Where it is gone for good, move the spool's directory away: its records are not in the log."
-  ),
+  ...diskErrors,
+  ...producerErrors,
   BufferFull: entry(
     "buffer_full",
     503,

@@ -10,7 +10,15 @@ import { json, problemOf, RecordDecodeError, type TypedRecord, type UndecodableR
 import { Wal, type WalMakeOptions } from "./Wal.ts"
 import { type AppendError, type BufferFull, InvalidRecord, type ReadError, type WalOpenError } from "./WalError.ts"
 import { type AppendRecord, isLostRange, type LostRange, type SequenceNumber, type WalRecord } from "./WalRecord.ts"
-import type { Appended, LogReads, ReadOptions, ReplayOptions, SkipDamage, WalService } from "./WalService.ts"
+import type {
+  Appended,
+  AppendOptions,
+  LogReads,
+  ReadOptions,
+  ReplayOptions,
+  SkipDamage,
+  WalService
+} from "./WalService.ts"
 
 export * from "./TypedRecord.ts"
 
@@ -60,8 +68,11 @@ export interface TypedReads<A, RD> {
 export interface TypedWalService<A, RD = never, RE = never>
   extends TypedReads<A, RD>, Omit<WalService, "append" | "appendNow" | "sink" | "replay" | "read">
 {
-  readonly append: (values: ReadonlyArray<A>) => Effect.Effect<Appended, AppendError, RE>
-  readonly appendNow: (values: ReadonlyArray<A>) => Effect.Effect<Appended, AppendError | BufferFull, RE>
+  readonly append: (values: ReadonlyArray<A>, options?: AppendOptions) => Effect.Effect<Appended, AppendError, RE>
+  readonly appendNow: (
+    values: ReadonlyArray<A>,
+    options?: AppendOptions
+  ) => Effect.Effect<Appended, AppendError | BufferFull, RE>
   /** The index of an `InvalidRecord` counts from the first value of the sink; the chunks before are appended. */
   readonly sink: Sink.Sink<SequenceNumber, A, never, AppendError, RE>
 }
@@ -170,8 +181,9 @@ export const over = <A, E, RD, RE>(
   }))
   return {
     ...wal,
-    append: (values) => Effect.flatMap(Effect.forEach(values, encode), wal.append),
-    appendNow: (values) => Effect.flatMap(Effect.forEach(values, encode), wal.appendNow),
+    append: (values, given) => Effect.flatMap(Effect.forEach(values, encode), (records) => wal.append(records, given)),
+    appendNow: (values, given) =>
+      Effect.flatMap(Effect.forEach(values, encode), (records) => wal.appendNow(records, given)),
     sink,
     ...reads(wal, options)
   }

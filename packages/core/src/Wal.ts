@@ -1,7 +1,8 @@
 /**
  * The log as a service: `Wal.make` opens one, `Wal.layer` provides it, `Wal.Tag` names several in one program.
  */
-import { Context, Effect, Exit, Layer, Scope } from "effect"
+import { Clock, Context, Effect, Exit, Layer, Scope } from "effect"
+import { Digest } from "./codec/Digest.ts"
 import { type LocalOptionsInput, resolveOptions, type WalOptionsInput } from "./config/ResolveOptions.ts"
 import { closeLog } from "./log/CloseLog.ts"
 import { makeEngine } from "./log/LogEngine.ts"
@@ -61,7 +62,7 @@ export const makeResolved = Effect.fnUntraced(function*(options: WalOptions) {
 /** A log that is switched off, and says so. */
 export const makeSwitchedOff = Effect.fnUntraced(function*(options: WalOptions) {
   yield* Effect.logWarning(`log ${options.streamId} is switched off: nothing that is appended is kept`)
-  const service = makePassThrough(options)
+  const service = makePassThrough(options, { digest: yield* yield* Digest, clock: yield* Clock.Clock })
   yield* Effect.addFinalizer(() => service.close)
   return service
 })

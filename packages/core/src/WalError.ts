@@ -3,6 +3,35 @@
  * it stands in `ErrorTable.ts`.
  */
 import { Schema } from "effect"
+import type {
+  EndMarkerLost,
+  ManifestCorrupt,
+  ManifestMissing,
+  ManifestTooNew,
+  ManifestVanished,
+  SegmentConflict,
+  SegmentCorrupt,
+  SegmentMissing,
+  SegmentTooNew,
+  SequenceGap
+} from "./DataErrors.ts"
+import type { DirectoryLocked, DiskFull, SpoolUndecided, SyncFailed } from "./DiskErrors.ts"
+import type { ProducerError } from "./ProducerError.ts"
+
+export {
+  EndMarkerLost,
+  ManifestCorrupt,
+  ManifestMissing,
+  ManifestTooNew,
+  ManifestVanished,
+  SegmentConflict,
+  SegmentCorrupt,
+  SegmentMissing,
+  SegmentTooNew,
+  SequenceGap
+} from "./DataErrors.ts"
+export { DirectoryLocked, DiskFull, SpoolUndecided, SyncFailed } from "./DiskErrors.ts"
+export { InvalidProducer, ProducerCallTooLarge, ProducerConflict, ProducerSequenceTooOld } from "./ProducerError.ts"
 
 const Seq = Schema.Number
 
@@ -60,54 +89,6 @@ export class OpenTimeout extends Schema.TaggedError<OpenTimeout>()("OpenTimeout"
   }
 }
 
-/** The end of an epoch is recorded, but data stands where its end marker stood. */
-export class EndMarkerLost extends Schema.TaggedError<EndMarkerLost>()("EndMarkerLost", { key: Schema.String }) {
-  override get message(): string {
-    return `${this.key} holds data where the manifest records the end of the epoch; run verify`
-  }
-}
-
-/** There are segments, but no manifest. */
-export class ManifestMissing extends Schema.TaggedError<ManifestMissing>()("ManifestMissing", {
-  key: Schema.String,
-  /** A segment that is there. */
-  found: Schema.String
-}) {
-  override get message(): string {
-    return `${this.key} is missing although ${this.found} exists; nothing was written; run repair to rebuild the manifest`
-  }
-}
-
-/** The manifest existed and is gone. It is never created again by itself. */
-export class ManifestVanished
-  extends Schema.TaggedError<ManifestVanished>()("ManifestVanished", { key: Schema.String })
-{
-  override get message(): string {
-    return `${this.key} was deleted while the log was open; run repair`
-  }
-}
-
-/** The manifest does not decode. Nothing was changed. */
-export class ManifestCorrupt extends Schema.TaggedError<ManifestCorrupt>()("ManifestCorrupt", {
-  key: Schema.String,
-  reason: Schema.String
-}) {
-  override get message(): string {
-    return `${this.key} is damaged: ${this.reason}; nothing was changed; run repair`
-  }
-}
-
-/** The manifest was written by a newer version. Nothing was changed. */
-export class ManifestTooNew extends Schema.TaggedError<ManifestTooNew>()("ManifestTooNew", {
-  key: Schema.String,
-  found: Schema.Number,
-  max: Schema.Number
-}) {
-  override get message(): string {
-    return `${this.key} has version ${this.found}, this program reads up to ${this.max}; upgrade the program`
-  }
-}
-
 /** The manifest could not be replaced in 8 tries. The changes stay and are tried again. */
 export class ManifestContention extends Schema.TaggedError<ManifestContention>()("ManifestContention", {
   key: Schema.String,
@@ -116,64 +97,6 @@ export class ManifestContention extends Schema.TaggedError<ManifestContention>()
 }) {
   override get message(): string {
     return `${this.key} could not be replaced in ${this.attempts} tries (last answer: ${this.last}); it is tried again`
-  }
-}
-
-/** The key of a segment of this writer holds something else. The log stops: somebody writes below its prefix. */
-export class SegmentConflict extends Schema.TaggedError<SegmentConflict>()("SegmentConflict", {
-  key: Schema.String,
-  found: Schema.String
-}) {
-  override get message(): string {
-    return `${this.key} holds ${this.found}, not the segment of this writer`
-  }
-}
-
-/** The bytes of a segment are damaged. */
-export class SegmentCorrupt extends Schema.TaggedError<SegmentCorrupt>()("SegmentCorrupt", {
-  key: Schema.String,
-  /** Where in the object the damage was noticed, in bytes. */
-  offset: Schema.Number,
-  reason: Schema.String
-}) {
-  override get message(): string {
-    return `${this.key} is damaged at byte ${this.offset}: ${this.reason}`
-  }
-}
-
-/** A segment that must be there is not. */
-export class SegmentMissing extends Schema.TaggedError<SegmentMissing>()("SegmentMissing", {
-  key: Schema.String,
-  /** First missing sequence number, inclusive. */
-  from: Seq,
-  /** Last missing sequence number, inclusive, as far as anything left knows. */
-  to: Seq
-}) {
-  override get message(): string {
-    return `${this.key} is missing: records ${this.from} to ${this.to}`
-  }
-}
-
-/** A segment uses a version or a critical extension that this program does not know. */
-export class SegmentTooNew extends Schema.TaggedError<SegmentTooNew>()("SegmentTooNew", {
-  key: Schema.String,
-  found: Schema.String
-}) {
-  override get message(): string {
-    return `${this.key} needs a newer program: ${this.found}`
-  }
-}
-
-/** Two neighbouring segments do not join: numbers or chain differ. */
-export class SequenceGap extends Schema.TaggedError<SequenceGap>()("SequenceGap", {
-  key: Schema.String,
-  /** First number that should have come, inclusive. */
-  from: Seq,
-  /** Last number before what came, inclusive. */
-  to: Seq
-}) {
-  override get message(): string {
-    return `${this.key} does not follow the segment before it: records ${this.from} to ${this.to} are not there`
   }
 }
 
@@ -262,51 +185,6 @@ export class BufferFull extends Schema.TaggedError<BufferFull>()("BufferFull", {
 }) {
   override get message(): string {
     return `the buffer holds ${this.bufferedBytes} of ${this.limitBytes} bytes; nothing was appended`
-  }
-}
-
-/** The disk of the log is full. What was accepted before waits and is stored once there is room; nothing of this call was taken. */
-export class DiskFull extends Schema.TaggedError<DiskFull>()("DiskFull", {
-  /** Where there is no room. */
-  path: Schema.String
-}) {
-  override get message(): string {
-    return `no room on the disk at ${this.path}; nothing was appended; make room, and appends go on by themselves`
-  }
-}
-
-/** Another process, or another log of this one, has the directory open. The lock ends with its holder, however that ends. */
-export class DirectoryLocked extends Schema.TaggedError<DirectoryLocked>()("DirectoryLocked", {
-  /** The directory that is in use. */
-  path: Schema.String
-}) {
-  override get message(): string {
-    return `${this.path} is in use by another process, or by another log of this one`
-  }
-}
-
-/** The disk did not confirm that bytes are stored, so nothing was built on them. */
-export class SyncFailed extends Schema.TaggedError<SyncFailed>()("SyncFailed", {
-  path: Schema.String,
-  /** What the operating system said. */
-  detail: Schema.String
-}) {
-  override get message(): string {
-    return `${this.path} could not be made durable: ${this.detail}; check the disk and its file system`
-  }
-}
-
-/** The spool holds records, and nothing says whether the store has them already. Nothing was sent or dropped. */
-export class SpoolUndecided extends Schema.TaggedError<SpoolUndecided>()("SpoolUndecided", {
-  /** Where the spool is. */
-  spool: Schema.String,
-  /** The epoch of the first slot that is undecided, and that slot. */
-  epoch: Schema.Number,
-  slot: Schema.Number,
-  reason: Schema.String
-}) {
-  override get message(): string {
-    return `${this.spool} holds segments from slot ${this.slot} of epoch ${this.epoch} on, and ${this.reason}; nothing was changed`
   }
 }
 
@@ -412,7 +290,7 @@ export type WalEnd =
 /** What is wrong with stored data. */
 export type DamageError = SegmentCorrupt | SegmentMissing | SegmentTooNew | SequenceGap
 
-export type AppendError = WalEnd | RecordTooLarge | InvalidRecord | SequenceExhausted | DiskFull
+export type AppendError = WalEnd | RecordTooLarge | InvalidRecord | SequenceExhausted | DiskFull | ProducerError
 export type CursorError = WalEnd | InvalidCursor | CommitBeyondDurable
 export type AckError = CursorError | CursorTooFarAhead
 export type ReadError = WalEnd | StoreError | DamageError | Trimmed | InvalidCursor

@@ -39,6 +39,11 @@ export interface RetentionOptions {
   readonly maxBytes?: number
 }
 
+export interface ProducersOptions {
+  readonly max: number
+  readonly ttl: Duration.Duration
+}
+
 export interface RetryOptions {
   readonly base: Duration.Duration
   readonly cap: Duration.Duration
@@ -54,6 +59,7 @@ export interface WalOptions {
   readonly cursor: CursorOptions
   readonly manifest: ManifestOptions
   readonly retention: RetentionOptions
+  readonly producers: ProducersOptions
   readonly retry: RetryOptions
   readonly sync: "group_commit" | "periodic"
   readonly conditionalWrites: "required" | "single_writer"

@@ -3,6 +3,25 @@ import type { Effect, Sink, Stream } from "effect"
 import type { AckError, AppendError, BufferFull, CursorError, ReadError, WalEnd } from "./WalError.ts"
 import type { AppendRecord, LostRange, SequenceNumber, WalRecord } from "./WalRecord.ts"
 
+/** Who makes a call, so that it can be repeated without appending it twice. */
+export interface Producer {
+  /** 1 to 128 printable ASCII characters. */
+  readonly id: string
+  /**
+   * The producer's own number of the call, a safe integer from 0, the same for each repeat of it and higher for each next
+   * call.
+   */
+  readonly sequence: number
+}
+
+export interface AppendOptions {
+  /**
+   * A call of the same producer with the same sequence is appended once: a repeat is answered with the records of the
+   * first, also after a restart and by another writer. All records of the call are kept in one segment.
+   */
+  readonly producer?: Producer
+}
+
 /** The answer to an append. */
 export interface Appended {
   /** First and last sequence number of the call; `last` is `first - 1` for an empty call. */
@@ -17,6 +36,8 @@ export interface Appended {
    * disk (which the loss of the node takes along). Without a spool the same as `durable`.
    */
   readonly spooled: Effect.Effect<void, WalEnd>
+  /** The call is a repeat: the numbers and the epoch are those of the first one, and nothing was appended now. */
+  readonly isRepeat?: boolean
 }
 
 /** Progress of a replay; counts start with this replay. */
@@ -133,10 +154,20 @@ export interface WalService extends LogReads {
   /**
    * Accepts the records, in order, and waits only for room. The bytes are copied. A call that spans segments can survive
    * a crash as a prefix. Interrupting the caller drops what was not yet accepted and nothing else.
+   *
+   * With a `producer` the call is accepted whole or not at all. It fails `InvalidProducer`; `ProducerCallTooLarge` where it
+   * does not fit into one segment; `ProducerConflict` where the sequence was used for other records;
+   * `ProducerSequenceTooOld` where it is below the producer's newest and not remembered.
    */
-  readonly append: (records: ReadonlyArray<AppendRecord>) => Effect.Effect<Appended, AppendError>
+  readonly append: (
+    records: ReadonlyArray<AppendRecord>,
+    options?: AppendOptions
+  ) => Effect.Effect<Appended, AppendError>
   /** As `append`, but fails `BufferFull` instead of waiting; then nothing was accepted. */
-  readonly appendNow: (records: ReadonlyArray<AppendRecord>) => Effect.Effect<Appended, AppendError | BufferFull>
+  readonly appendNow: (
+    records: ReadonlyArray<AppendRecord>,
+    options?: AppendOptions
+  ) => Effect.Effect<Appended, AppendError | BufferFull>
   /** Appends what flows in, a chunk a call, and ends when all of it is durable; its result is the last sequence number (0: none). */
   readonly sink: Sink.Sink<SequenceNumber, AppendRecord, never, AppendError>
   /** Seals what is open and waits until all that was accepted before is durable; its result is the watermark. */

@@ -121,6 +121,10 @@ describe("documents", () => {
         "application/x-ndjson",
         "application/octet-stream"
       ])
+      const key = append.parameters.find((one: { readonly name: string }) => one.name === "idempotency-key")
+      assert.deepInclude(key, { in: "header", required: false })
+      assert.include(key.schema.description, "producer_conflict")
+      assert.property(append.responses["200"].headers, "idempotency-replayed")
       assert.includeMembers(Object.keys(append.responses), [
         "200",
         "400",
@@ -131,6 +135,7 @@ describe("documents", () => {
         "409",
         "413",
         "415",
+        "422",
         "503",
         "504"
       ])

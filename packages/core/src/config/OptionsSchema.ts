@@ -8,6 +8,7 @@
 import { Effect, Schema } from "effect"
 import { idRule, isId, isPrefix, prefixRule } from "../LogId.ts"
 import { choice, duration, flag, integer, optional, refused, size, text, withDefault } from "./Field.ts"
+import { ProducersBlock } from "./ProducersSchema.ts"
 import { LegacySegment, SegmentTuning } from "./SegmentSchema.ts"
 import { conditionalWrites, DirectoryBlock, LocalBlock, S3Block, SpoolBlock } from "./StoreSchema.ts"
 
@@ -200,6 +201,7 @@ const logFields = {
   cursor: block(Cursor),
   manifest: block(Manifest),
   retention: block(Retention),
+  producers: block(ProducersBlock),
   retry: block(Retry),
   sync: optional(sync, "group_commit"),
   max_buffered_bytes: withDefault(
@@ -263,7 +265,6 @@ export const BackendBlock = Schema.Struct({
   ...logFields,
   segment: Schema.optionalKey(LegacySegment),
   spool: Schema.optionalKey(SpoolBlock),
-  producers: refused(notHere("idempotent append")),
   budget: refused(notHere("the budget"))
 })
 

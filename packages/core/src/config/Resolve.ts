@@ -192,6 +192,7 @@ export const resolveLog = (backend: LogSettings, outer: OuterSettings): WalOptio
       maxDelay: backend.manifest.max_delay
     },
     retention: resolveRetention(backend, outer.conditionalWrites),
+    producers: { max: backend.producers.max, ttl: backend.producers.ttl },
     retry: { base: backend.retry.base, cap: backend.retry.cap },
     sync: sync === "per_entry" ? "group_commit" : sync,
     conditionalWrites: outer.conditionalWrites,

@@ -69,6 +69,11 @@ export interface WalOptionsInput {
     readonly maxAge?: DurationInput
     readonly maxBytes?: SizeInput
   }
+  /** How much is remembered of those who append with a `producer`. */
+  readonly producers?: {
+    readonly max?: number
+    readonly ttl?: DurationInput
+  }
   readonly retry?: {
     readonly base?: DurationInput
     readonly cap?: DurationInput

@@ -8,7 +8,7 @@ import { Effect, Result } from "effect"
 import type { Boundary } from "../format/Boundary.ts"
 import { boundaryAfter } from "../format/ChainHash.ts"
 import { type CursorSet, highestMark, lowestMark, newerCursors } from "../format/CursorSet.ts"
-import { cursorsOf, type OriginMarks, originsOf } from "../format/Extensions.ts"
+import { type CallSpan, callSpanOf, cursorsOf, type OriginMarks, originsOf } from "../format/Extensions.ts"
 import type { Manifest } from "../format/ManifestCodec.ts"
 import { slotKey } from "../format/ObjectKey.ts"
 import { encodeEndMarker, maxMarkerBytes } from "../format/SegmentCodec.ts"
@@ -42,6 +42,8 @@ export interface EndedEpoch {
   readonly cursors: CursorSet
   /** The last spooled slots that the epoch has appended again. */
   readonly origins?: OriginMarks
+  /** Where the epoch holds calls of producers, as far as its last segment knows. */
+  readonly calls?: CallSpan
 }
 
 /** After so many rounds a barrier is put above a busy writer. */
@@ -94,10 +96,12 @@ export const tailBefore = Effect.fnUntraced(function*(search: LiveSearch, slot: 
   if (!isSegmentOf(header, place(search, slot - 1))) {
     return yield* new SegmentCorrupt({ key, offset: 16, reason: "it is not the segment of this slot" })
   }
+  const calls = callSpanOf(header)
   const origins = originsOf(header)
   return {
     end: boundaryAfter(header, search.digest),
     cursors: newerCursors(cursorsOf(header) ?? cursors, cursors),
+    ...(calls === undefined ? {} : { calls }),
     ...(origins === undefined ? {} : { origins: origins.marks })
   } satisfies EndedEpoch
 })

@@ -29,9 +29,10 @@ import { EndMarkerLost, ManifestMissing } from "../WalError.ts"
 import { type EndedEpoch, endLiveEpoch, type Opener } from "./EndLiveEpoch.ts"
 import { isMarkerOf } from "./EndOfEpoch.ts"
 import { allEnds, archiveEnds, endsAbove } from "./EndsArchive.ts"
-import { lookAt, type LookContext } from "./SlotLook.ts"
+import { recoverProducers, type RecoveryContext } from "./RecoverProducers.ts"
+import { lookAt } from "./SlotLook.ts"
 
-export interface TakeoverRequest extends LookContext {
+export interface TakeoverRequest extends RecoveryContext {
   readonly streamId: string
   readonly host: string
   /** Slots that this writer can have in flight. */
@@ -173,6 +174,7 @@ export const takeOver = Effect.fnUntraced(function*(request: TakeoverRequest) {
       () => checkOwner(accessOf(request), manifest)
     )
   )
+  const producers = yield* recoverProducers(request, manifest, ended)
   const moved = endsToArchive(manifest)
   const archived = moved.length === 0
     ? undefined
@@ -183,6 +185,7 @@ export const takeOver = Effect.fnUntraced(function*(request: TakeoverRequest) {
     next: (current, commitId) =>
       activate(current, {
         cursors,
+        producers,
         window: request.window,
         commitId,
         ...(ended === undefined ? {} : { ended: ended.end }),

@@ -10,6 +10,7 @@ import { Boundary, Count, Hex128 } from "./Boundary.ts"
 import { decodeText, encodeText } from "./Bytes.ts"
 import { CursorSet, defaultCursor } from "./CursorSet.ts"
 import { OriginMarks } from "./Extensions.ts"
+import { StoredProducer } from "./StoredProducer.ts"
 
 /** The version that this program writes, and the newest that it reads. */
 export const manifestVersion = 1
@@ -44,7 +45,9 @@ const Fields = Schema.Struct({
   /** By spool: the last of its slots that was appended again and is durable. */
   origins: Schema.optionalKey(OriginMarks),
   /** The spool of the writer of the live epoch, where it has one. */
-  spool: Schema.optionalKey(Schema.Struct({ id: Hex128, host: Schema.String, path: Schema.String }))
+  spool: Schema.optionalKey(Schema.Struct({ id: Hex128, host: Schema.String, path: Schema.String })),
+  /** What is remembered of producers, as of the checkpoint; absent where there is nothing. */
+  producers: Schema.optionalKey(Schema.Array(StoredProducer))
 })
 
 /** The decoded manifest; `unknown` are fields of other versions, kept through a rewrite. */

@@ -2,6 +2,7 @@
  * The columns of a segment while it fills: plain growing arrays, written on the hot path without an effect.
  */
 import type { AppendRecord } from "../WalRecord.ts"
+import type { SegmentCall } from "./ProducerCalls.ts"
 
 /** First size of the payload buffer. */
 const initialBytes = 16_384
@@ -19,6 +20,14 @@ export class OpenColumns {
   headers: Array<string | undefined> | undefined = undefined
   contentTypes: Array<string | undefined> | undefined = undefined
   timestamps: Array<number | undefined> | undefined = undefined
+  /** Which records are whose call; `undefined` where no producer has named itself. */
+  calls: Array<SegmentCall> | undefined = undefined
+
+  /** The next `count` records are a call of its own; they are pushed before another call is opened. */
+  openCall(call: Omit<SegmentCall, "index">): void {
+    this.calls ??= []
+    this.calls.push({ ...call, index: this.count })
+  }
 
   /** Copies the record in. */
   push(record: AppendRecord, appendedAt: number): void {

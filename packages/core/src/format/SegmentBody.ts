@@ -6,8 +6,10 @@
  */
 import { Result, Schema } from "effect"
 import type { WalRecord } from "../WalRecord.ts"
+import { type BodyFailure, bodyFailure as failure } from "./BodyFailure.ts"
 import { decodeText, encodeText, viewOf } from "./Bytes.ts"
 import type { OpenColumns } from "./OpenColumns.ts"
+import { callsBit, encodedCallsBytes, readCalls, type SegmentCall, writeCalls } from "./ProducerCalls.ts"
 
 /** Bit of each optional column in the column mask. */
 export const keyBit = 1
@@ -17,15 +19,6 @@ export const timestampBit = 8
 
 const textColumns = [keyBit, headersBit, contentTypeBit] as const
 const maskBytes = 4
-
-/** Why a body is not what its header says. The offset counts from the start of the raw body. */
-export interface BodyFailure {
-  readonly _tag: "BodyFailure"
-  readonly offset: number
-  readonly reason: string
-}
-
-const failure = (offset: number, reason: string): BodyFailure => ({ _tag: "BodyFailure", offset, reason })
 
 const decodeHeaders = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Record(Schema.String, Schema.String)))
 
@@ -55,10 +48,12 @@ export const encodeBody = (columns: OpenColumns): Uint8Array => {
     for (const value of values) size += value?.length ?? 0
   }
   if (columns.timestamps !== undefined) size += bitmapBytes(count) + 8 * presentIn(columns.timestamps)
+  size += encodedCallsBytes(columns.calls)
   const target = new Uint8Array(size + columns.payloadBytes)
   const view = viewOf(target)
   const mask = textColumns.reduce<number>((bits, bit, column) => text[column] === undefined ? bits : bits | bit, 0)
-  view.setUint32(0, mask | (columns.timestamps === undefined ? 0 : timestampBit), true)
+  const timestamps = columns.timestamps === undefined ? 0 : timestampBit
+  view.setUint32(0, mask | timestamps | (columns.calls === undefined ? 0 : callsBit), true)
   let offset = maskBytes
   for (let index = 0; index < count; index++) view.setUint32(offset + index * 4, columns.lengths[index] ?? 0, true)
   offset += count * 4
@@ -66,6 +61,7 @@ export const encodeBody = (columns: OpenColumns): Uint8Array => {
   offset += count * 8
   for (const values of text) if (values !== undefined) offset = writeText(target, view, offset, values, count)
   if (columns.timestamps !== undefined) offset = writeTimestamps(target, view, offset, columns.timestamps, count)
+  if (columns.calls !== undefined) offset = writeCalls(target, view, offset, columns.calls)
   target.set(columns.payloads.subarray(0, columns.payloadBytes), offset)
   return target
 }
@@ -164,13 +160,14 @@ interface BodyColumns {
   readonly headers?: ReadonlyArray<string | undefined>
   readonly contentTypes?: ReadonlyArray<string | undefined>
   readonly timestamps?: ReadonlyArray<number | undefined>
+  readonly calls: ReadonlyArray<SegmentCall>
   /** Where the payloads start. */
   readonly end: number
 }
 
 const readColumns = (bytes: Uint8Array, view: DataView, count: number): BodyColumns | BodyFailure => {
   const mask = view.getUint32(0, true)
-  if (mask > 15) return failure(0, `unknown columns ${mask}`)
+  if (mask > 31) return failure(0, `unknown columns ${mask}`)
   let end = maskBytes + count * 12
   if (end > bytes.length) return failure(maskBytes, "lengths and times are cut")
   const text: Array<ReadonlyArray<string | undefined> | undefined> = []
@@ -190,9 +187,43 @@ const readColumns = (bytes: Uint8Array, view: DataView, count: number): BodyColu
     ...(headers === undefined ? {} : { headers }),
     ...(contentTypes === undefined ? {} : { contentTypes })
   }
-  if ((mask & timestampBit) === 0) return { ...columns, end }
-  const timestamps = readTimestamps(bytes, view, end, count)
-  return "_tag" in timestamps ? timestamps : { ...columns, timestamps: timestamps.values, end: timestamps.end }
+  let timestamps: ReadonlyArray<number | undefined> | undefined
+  if ((mask & timestampBit) !== 0) {
+    const column = readTimestamps(bytes, view, end, count)
+    if ("_tag" in column) return column
+    timestamps = column.values
+    end = column.end
+  }
+  const part = (mask & callsBit) === 0 ? { calls: [], end } : readCalls(bytes, view, end, count)
+  return "_tag" in part ? part : { ...columns, ...(timestamps === undefined ? {} : { timestamps }), ...part }
+}
+
+/** A call that a segment holds, with its own numbers. */
+export interface HeldCall extends Pick<SegmentCall, "id" | "sequence" | "fingerprint"> {
+  readonly first: number
+  readonly last: number
+  /** `appended_at` of its first record. */
+  readonly at: number
+}
+
+/** The calls of producers in a raw body, in the order of their records; most have none. */
+export const decodeCalls = (
+  bytes: Uint8Array,
+  segment: { readonly firstSeq: number; readonly count: number }
+): ReadonlyArray<HeldCall> | BodyFailure => {
+  if (bytes.length < maskBytes) return failure(0, "the body is cut")
+  const view = viewOf(bytes)
+  const columns = readColumns(bytes, view, segment.count)
+  if ("_tag" in columns) return columns
+  const timesAt = maskBytes + segment.count * 4
+  return columns.calls.map(({ count, fingerprint, id, index, sequence }) => ({
+    id,
+    sequence,
+    fingerprint,
+    first: segment.firstSeq + index,
+    last: segment.firstSeq + index + count - 1,
+    at: view.getFloat64(timesAt + index * 8, true)
+  }))
 }
 
 /** Reads the records with a number of at least `fromSeq` of a raw body; payloads are views into `bytes`. */

@@ -3,7 +3,7 @@
  *
  * Owns: the wiring, and the fibers. What each part does stands in its own file.
  */
-import { Cause, Clock, Deferred, Effect, Exit, Tracer } from "effect"
+import { Clock, Deferred, Effect, Exit, Tracer } from "effect"
 import { BufferBudget, type BufferBudgetState } from "../BufferBudget.ts"
 import { Cursors } from "../cursor/Cursors.ts"
 import { compareRevisions } from "../format/CursorSet.ts"
@@ -19,12 +19,12 @@ import { TailBuffer } from "../read/TailBuffer.ts"
 import { makeAgeLimits } from "../retain/AgeLimits.ts"
 import { GarbageCollector } from "../retain/GarbageCollector.ts"
 import { decideTrim } from "../retain/TrimPolicy.ts"
-import { ObjectStore } from "../store/ObjectStore.ts"
-import { DiskFull, type WalEnd, WalFailed } from "../WalError.ts"
+import { DiskFull, type WalEnd } from "../WalError.ts"
 import type { WalOptions } from "../WalOptions.ts"
 import { DurableWatermark } from "../write/DurableWatermark.ts"
 import { LogFate } from "../write/LogFate.ts"
 import type { PackContext } from "../write/PackSegment.ts"
+import { ProducerTable } from "../write/ProducerTable.ts"
 import { PutWorkerPool, type SpoolReads, type StoredSegment } from "../write/PutWorker.ts"
 import type { StampedSegment } from "../write/Segment.ts"
 import { Segmenter } from "../write/Segmenter.ts"
@@ -33,8 +33,10 @@ import { SlotLedger } from "../write/SlotLedger.ts"
 import { Spooler } from "../write/Spooler.ts"
 import type { openLog } from "./OpenLog.ts"
 import { makePutLog } from "./PutLog.ts"
-import { coordinatorSettings, lanesOf, queuedPerWorker, segmenterSettings } from "./Settings.ts"
+import { coordinatorSettings, lanesOf, producerLimits, queuedPerWorker, segmenterSettings } from "./Settings.ts"
 import { PendingCopies } from "./SpoolRecovery.ts"
+import { supervise } from "./Supervise.ts"
+import { viewOf } from "./WriterView.ts"
 
 /** Boundaries kept in memory. */
 const indexEntries = 4_096
@@ -60,6 +62,7 @@ export class LogEngine {
   readonly index: SparseIndex
   readonly epochMap: EpochMap
   readonly cursors: Cursors
+  readonly producers: ProducerTable
   readonly segmenter: Segmenter
   readonly watermark: DurableWatermark
   readonly pool: PutWorkerPool
@@ -115,10 +118,14 @@ export class LogEngine {
       () => this.ledger.durable.seq,
       () => this.sentTrimSeq
     )
+    this.producers = new ProducerTable(producerLimits(options), manifest.producers)
+    stats.producers = this.producers
     this.segmenter = new Segmenter(segmenterSettings(options, opened), {
       fate: this.fate,
       queue: this.queue,
       budget: ambient.budget,
+      producers: this.producers,
+      digest,
       clock: ambient.clock,
       workerFree: () => this.pool.hasFreeWorker || this.spooler?.isFree === true,
       onAccepted: (count) => {
@@ -134,13 +141,14 @@ export class LogEngine {
       index: this.index,
       tail,
       stats,
+      producers: this.producers,
       onDurable: (segment) => this.segmentDurable(segment)
     })
     this.pool = this.makePool()
     this.spooler = this.makeSpooler()
     this.collector = this.makeCollector(manifest)
     this.coordinator = this.makeCoordinator()
-    this.view = this.makeView(tail)
+    this.view = viewOf(this, open, tail)
     this.fate.onEnd((error) => this.failOutstanding(error))
   }
 
@@ -154,13 +162,14 @@ export class LogEngine {
 
   /** Starts the fibers; each that ends, ends the log, and the end of the log ends all. */
   get run() {
-    const lanes = Array.from({ length: lanesOf(this.options) }, () => this.supervised("worker", this.pool.run))
+    const parts = { streamId: this.options.streamId, fate: this.fate, store: this.open.store }
+    const lanes = Array.from({ length: lanesOf(this.options) }, () => supervise(parts, "worker", this.pool.run))
     return Effect.all([
-      this.supervised("segmenter", this.segmenter.run),
+      supervise(parts, "segmenter", this.segmenter.run),
       ...lanes,
-      ...(this.spooler === undefined ? [] : [this.supervised("spooler", this.spooler.run)]),
-      this.supervised("manifest coordinator", this.coordinator.run),
-      this.supervised("garbage collector", this.collector.run)
+      ...(this.spooler === undefined ? [] : [supervise(parts, "spooler", this.spooler.run)]),
+      supervise(parts, "manifest coordinator", this.coordinator.run),
+      supervise(parts, "garbage collector", this.collector.run)
     ]).pipe(Effect.map((fibers) => {
       // From then on nothing is sent any more, and what is under way is given up.
       this.fate.onEnd(() => {
@@ -260,28 +269,6 @@ export class LogEngine {
     }, opened.held)
   }
 
-  private makeView(tail: TailBuffer): LogView {
-    const { compression, digest, prefix, store } = this.open
-    return {
-      prefix,
-      logId: this.logId,
-      store,
-      digest,
-      compression,
-      backoff: this.options.retry,
-      maxSegmentBytes: this.options.maxSegmentBytes,
-      prefetch: this.options.prefetch,
-      trim: () => this.coordinator.current.trim,
-      durable: () => this.ledger.durable,
-      epochs: () => this.epochMap.spans,
-      index: this.index,
-      tail,
-      ended: () => this.fate.ended,
-      beyond: (seq) => this.watermark.beyond(seq),
-      refresh: Effect.suspend(() => this.coordinator.checkOwner)
-    }
-  }
-
   private segmentStored(stored: StoredSegment): Effect.Effect<void> {
     this.stats.rawBytes += stored.stamped.header.rawBytes
     this.stats.storedBytes += stored.storedBytes
@@ -310,8 +297,15 @@ export class LogEngine {
       ...this.ages.limits()
     })
     this.sentTrimSeq = Math.max(this.sentTrimSeq, trim.seq)
-    const origins = this.copies.marks
-    return { checkpoint: this.ledger.durable, trim, cursors, index: this.index.all, origins }
+    const checkpoint = this.ledger.durable
+    return {
+      checkpoint,
+      trim,
+      cursors,
+      index: this.index.all,
+      origins: this.copies.marks,
+      producers: this.producers.stored(checkpoint.at)
+    }
   }
 
   /** When a segment header with the cursors as they are now is due. */
@@ -326,22 +320,6 @@ export class LogEngine {
     const abandoned = this.segmenter.abandon()
     const waiting = [...this.ledger.outstanding, ...this.queue.drain(), ...(abandoned === undefined ? [] : [abandoned])]
     for (const segment of waiting) Deferred.doneUnsafe(segment.ticket.settled, failed)
-  }
-
-  private supervised<E>(name: string, fiber: Effect.Effect<never, E, ObjectStore>) {
-    const { streamId } = this.options
-    return fiber.pipe(
-      Effect.provideService(ObjectStore, this.open.store),
-      Effect.onExit((exit) => {
-        const died = Exit.isFailure(exit) ? Cause.squash(exit.cause) : "ended"
-        const ended = this.fate.end(
-          new WalFailed({ streamId, cause: `${name}: ${died instanceof Error ? died.message : String(died)}` })
-        )
-        // Interrupted because the log is over already: that has been told.
-        return ended ? Effect.logError(`log ${streamId} stopped: ${name} died`, died) : Effect.void
-      }),
-      Effect.forkScoped({ startImmediately: true })
-    )
   }
 }
 

@@ -6,7 +6,7 @@ import type { CursorError, WalEnd } from "../WalError.ts"
 import type { AppendRecord, LostRange } from "../WalRecord.ts"
 import type { Appended, CloseReport, WalService } from "../WalService.ts"
 import type { Settled, Ticket } from "../write/Segment.ts"
-import type { Admitted } from "../write/Segmenter.ts"
+import type { Admitted } from "../write/SegmenterParts.ts"
 import { checkTrim, makeCursorMethods } from "./CursorMethods.ts"
 import type { LogEngine } from "./LogEngine.ts"
 import { makeReads, readFrom, replayFrom } from "./LogReading.ts"
@@ -42,9 +42,10 @@ const demanded = (
 const answerOf = (engine: LogEngine) => (admitted: Admitted): Appended => ({
   first: admitted.first,
   last: admitted.last,
-  epoch: engine.epoch,
+  epoch: admitted.epoch,
   durable: demanded(engine, admitted, awaitDurable),
-  spooled: demanded(engine, admitted, awaitTicket)
+  spooled: demanded(engine, admitted, awaitTicket),
+  ...(admitted.isRepeat === true ? { isRepeat: true } : {})
 })
 
 const makeSink = (engine: LogEngine, append: WalService["append"]): WalService["sink"] =>
@@ -105,8 +106,8 @@ export const makeService = (
   const answer = answerOf(engine)
   const traced = <A, E>(effect: Effect.Effect<A, E>, records: ReadonlyArray<AppendRecord>): Effect.Effect<A, E> =>
     engine.traced ? Effect.withSpan(effect, "wal.append", { attributes: { records: records.length } }) : effect
-  const append: WalService["append"] = (records) =>
-    traced(Effect.map(engine.segmenter.append(records), answer), records)
+  const append: WalService["append"] = (records, options) =>
+    traced(Effect.map(engine.segmenter.append(records, options), answer), records)
   const flush = Effect.gen(function*() {
     yield* engine.fate.check
     const ticket = engine.segmenter.flush("flush")
@@ -115,7 +116,7 @@ export const makeService = (
   }).pipe(Effect.withSpan("wal.flush"))
   return {
     append,
-    appendNow: (records) => traced(Effect.map(engine.segmenter.appendNow(records), answer), records),
+    appendNow: (records, options) => traced(Effect.map(engine.segmenter.appendNow(records, options), answer), records),
     sink: makeSink(engine, append),
     flush,
     ...makeCursorMethods({

@@ -16,6 +16,7 @@ import { ObjectStore } from "../store/ObjectStore.ts"
 import { Spool, type SpoolService, type SpoolSource } from "../store/Spool.ts"
 import { AlreadyOpen, OpenTimeout } from "../WalError.ts"
 import type { WalOptions } from "../WalOptions.ts"
+import { producerLimits } from "./Settings.ts"
 import { sendSpooled, type SpoolContext, type StepLimit } from "./SpoolRecovery.ts"
 
 /** Tries of one read while opening; the time-out of the whole is the real bound. */
@@ -131,6 +132,7 @@ export const openLog = Effect.fnUntraced(function*(options: WalOptions) {
   const take = (spool: SpoolService | undefined) =>
     takeOver({
       ...context,
+      producers: producerLimits(options),
       ...(spool === undefined ? {} : { spool: { id: spool.id, host: options.host, path: spool.path } }),
       streamId: options.streamId,
       host: options.host,

@@ -1,17 +1,21 @@
 /**
  * The log that is switched off (`enabled: false`): records are checked and numbered and pass through, nothing is kept, no
- * store is asked. For programs that take a log and can be told to run without one.
+ * store is asked. Repeats of a producer's call are answered as long as the program runs. For programs that take a log and can be told to run without one.
  */
-import { Effect, Sink, Stream } from "effect"
+import { type Clock, Effect, Sink, Stream } from "effect"
+import type { DigestService } from "../codec/Digest.ts"
 import { Cursors } from "../cursor/Cursors.ts"
 import { emptyCursorSet } from "../format/CursorSet.ts"
 import { type AppendError, WalClosed, type WalEnd } from "../WalError.ts"
 import type { WalOptions } from "../WalOptions.ts"
 import type { AppendRecord, SequenceNumber } from "../WalRecord.ts"
-import type { Appended, CloseReport, WalService, WalStatus } from "../WalService.ts"
+import type { Appended, AppendOptions, CloseReport, WalService, WalStatus } from "../WalService.ts"
 import { LogFate } from "../write/LogFate.ts"
+import { measureCall } from "../write/ProducerCheck.ts"
+import { ProducerTable } from "../write/ProducerTable.ts"
 import { measure } from "../write/RecordCheck.ts"
 import { checkTrim, makeCursorMethods } from "./CursorMethods.ts"
+import { producerLimits } from "./Settings.ts"
 
 const statusOf = (options: WalOptions, fate: LogFate, cursors: Cursors, last: SequenceNumber): WalStatus => ({
   nodeId: options.nodeId,
@@ -32,17 +36,50 @@ const statusOf = (options: WalOptions, fate: LogFate, cursors: Cursors, last: Se
   epochs: []
 })
 
+/** What stands in for the parts of a log that keeps something. */
+export interface PassThroughParts {
+  readonly digest: DigestService
+  readonly clock: Clock.Clock
+}
+
 /** A log that keeps nothing. Its numbers start at 1 each time; a replay finds nothing, a live one waits until it is closed. */
-export const makePassThrough = (options: WalOptions): WalService => {
+export const makePassThrough = (options: WalOptions, parts: PassThroughParts): WalService => {
   const fate = new LogFate()
+  const producers = new ProducerTable(producerLimits(options))
   let last: SequenceNumber = 0
-  const append = (records: ReadonlyArray<AppendRecord>): Effect.Effect<Appended, AppendError> =>
+  const check = (records: ReadonlyArray<AppendRecord>, { producer }: AppendOptions) => {
+    const measured = measure(records, options.maxRecordBytes)
+    if ("_tag" in measured || producer === undefined) return measured
+    const limits = {
+      ...options.segment,
+      maxSegmentBytes: options.maxSegmentBytes,
+      bufferBytes: options.maxBufferedBytes
+    }
+    return measureCall(measured, producer, limits, parts.digest)
+  }
+  const append = (
+    records: ReadonlyArray<AppendRecord>,
+    given: AppendOptions = {}
+  ): Effect.Effect<Appended, AppendError> =>
     Effect.suspend((): Effect.Effect<Appended, AppendError> => {
       if (fate.ended !== undefined) return Effect.fail(fate.ended)
-      const measured = measure(records, options.maxRecordBytes)
+      const measured = check(records, given)
       if ("_tag" in measured) return Effect.fail(measured)
+      const { call } = measured
+      const at = parts.clock.currentTimeMillisUnsafe()
+      const known = call && producers.answer(call, records.length, at)
+      if (known !== undefined) {
+        return Effect.map(
+          known,
+          ({ first, last }) => ({ first, last, epoch: 0, durable: Effect.void, spooled: Effect.void, isRepeat: true })
+        )
+      }
       const first = last + 1
       last += records.length
+      if (call !== undefined && records.length > 0) {
+        const { fingerprint, id, sequence } = call
+        producers.remember(id, { sequence, first, last, epoch: 0, at, fingerprint })
+      }
       return Effect.succeed({ first, last, epoch: 0, durable: Effect.void, spooled: Effect.void })
     })
   const cursors = new Cursors(emptyCursorSet, { epoch: 0, maxAhead: options.cursor.maxAhead }, () => last, () => 0)

@@ -4,7 +4,8 @@ import type { OpenedEpoch } from "../epoch/Takeover.ts"
 import { highestMark } from "../format/CursorSet.ts"
 import type { CoordinatorSettings } from "../manifest/ManifestCoordinator.ts"
 import type { WalOptions } from "../WalOptions.ts"
-import type { SegmenterSettings } from "../write/Segmenter.ts"
+import type { ProducerLimits } from "../write/ProducerTable.ts"
+import type { SegmenterSettings } from "../write/SegmenterParts.ts"
 
 /** Sealed segments that may wait, for each worker. */
 export const queuedPerWorker = 16
@@ -21,6 +22,7 @@ const lastUsedSeq = (opened: OpenedEpoch): number =>
 
 export const segmenterSettings = (options: WalOptions, opened: OpenedEpoch): SegmenterSettings => ({
   streamId: options.streamId,
+  epoch: opened.epoch,
   maxEntries: options.segment.maxEntries,
   maxBytes: options.segment.maxBytes,
   flushIntervalMillis: Duration.toMillis(options.segment.flushInterval),
@@ -31,6 +33,11 @@ export const segmenterSettings = (options: WalOptions, opened: OpenedEpoch): Seg
   maxSegmentBytes: options.maxSegmentBytes,
   lastSeq: lastUsedSeq(opened),
   lastAt: opened.link.at
+})
+
+export const producerLimits = (options: WalOptions): ProducerLimits => ({
+  max: options.producers.max,
+  ttlMillis: Duration.toMillis(options.producers.ttl)
 })
 
 export const coordinatorSettings = (options: WalOptions, opened: OpenedEpoch, key: string): CoordinatorSettings => ({

@@ -17,6 +17,7 @@ import type { Boundary } from "../format/Boundary.ts"
 import { type OriginMarks, originsOf, type SpoolPlace } from "../format/Extensions.ts"
 import type { Manifest } from "../format/ManifestCodec.ts"
 import { slotKey, type SlotName } from "../format/ObjectKey.ts"
+import { decodeCalls } from "../format/SegmentBody.ts"
 import { maxMarkerBytes, readHeader, readSegment, recordsOf } from "../format/SegmentCodec.ts"
 import type { LogStats } from "../observe/LogStats.ts"
 import { ObjectStore } from "../store/ObjectStore.ts"
@@ -255,8 +256,10 @@ const reappendSlot = Effect.fnUntraced(function*(job: Reappending, place: Spoole
   const segment = yield* readSegment(key, object, context).pipe(Effect.mapError(damaged))
   if (originsOf(segment.header)?.copy === true) return false
   const records = yield* recordsOf(key, segment, 0).pipe(Effect.mapError(damaged))
+  const calls = decodeCalls(segment.body, segment.header)
+  if ("_tag" in calls) return yield* undecided(spool, place, calls.reason)
   const copyOf: SpoolPlace = { spool: spool.id, epoch: place.epoch, slot: place.slot }
-  const admitted = yield* segmenter.adopt(records, copyOf)
+  const admitted = yield* segmenter.adopt({ records, calls, copyOf })
   copies.add(copyOf, admitted.last)
   return true
 })

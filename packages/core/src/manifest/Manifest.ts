@@ -9,6 +9,7 @@ import { type Boundary, compareBoundaries, laterBoundary } from "../format/Bound
 import { type CursorSet, emptyCursorSet, newerCursors } from "../format/CursorSet.ts"
 import type { OriginMarks } from "../format/Extensions.ts"
 import { type Manifest, manifestVersion, maxEnds } from "../format/ManifestCodec.ts"
+import type { StoredProducer } from "../format/StoredProducer.ts"
 import { thinIndex } from "./SparseIndex.ts"
 
 /** Entries of the sparse index that are stored: some 14 KB of manifest. */
@@ -88,6 +89,13 @@ export const settle = (manifest: Manifest): Manifest => {
   }
 }
 
+/** The manifest with what is remembered of producers; a field that says nothing is left out. */
+const withProducers = (manifest: Manifest, producers: ReadonlyArray<StoredProducer> | undefined): Manifest => {
+  if (producers === undefined) return manifest
+  const { producers: _, ...rest } = manifest
+  return producers.length === 0 ? rest : { ...rest, producers }
+}
+
 export interface Activation {
   /** Where the epoch that was live until now ends; absent where none was. */
   readonly ended?: Boundary
@@ -100,6 +108,8 @@ export interface Activation {
   readonly spool?: Manifest["spool"]
   /** Ends that were moved out to this archive object. */
   readonly archived?: { readonly key: string; readonly through: number }
+  /** What is remembered of producers up to the end; absent: as it was. */
+  readonly producers?: ReadonlyArray<StoredProducer>
   readonly commitId: string
 }
 
@@ -114,7 +124,7 @@ export const activate = (current: Manifest, activation: Activation): Manifest =>
   const tail = ended === undefined ? recordedTail(current) : laterBoundary(ended, recordedTail(current))
   const { spool: _, ...rest } = current
   return settle({
-    ...rest,
+    ...withProducers(rest, activation.producers),
     ...(activation.spool === undefined ? {} : { spool: activation.spool }),
     ...originsWith(current, activation.origins),
     commit_id: activation.commitId,
@@ -153,12 +163,14 @@ export interface Progress {
   readonly index: ReadonlyArray<Boundary>
   /** The last spooled slots of ended epochs whose copies are durable. */
   readonly origins?: OriginMarks
+  /** What is remembered of producers at the checkpoint; absent: as it was. */
+  readonly producers?: ReadonlyArray<StoredProducer>
 }
 
 /** A commit of the live writer: everything rises or stays. */
 export const advance = (current: Manifest, progress: Progress, commitId: string): Manifest =>
   settle({
-    ...current,
+    ...withProducers(current, progress.producers),
     ...originsWith(current, progress.origins),
     commit_id: commitId,
     checkpoint: laterBoundary(progress.checkpoint, current.checkpoint),

@@ -29,6 +29,8 @@ export class LogStats {
   recordsLost = 0
   /** Epochs of earlier writers that opening this log ended: 1, or 0 where none was live. */
   takeovers = 0
+  /** The producers that are remembered, and the repeats that were answered. */
+  producers: { readonly size: number; readonly repeats: number } = { size: 0, repeats: 0 }
   readonly requests: Record<Operation, number> = { get: 0, create: 0, replace: 0, list: 0, remove: 0 }
   readonly retries = new Map<Reason, number>()
   /** Since when PUTs fail without a success between, in milliseconds of the monotonic clock; `undefined` while all is well. */

@@ -87,6 +87,11 @@ const counters: ReadonlyArray<Counter> = [
     name: "wal_takeovers_total",
     description: "Epochs of earlier writers that opening ended",
     read: (stats) => stats.takeovers
+  },
+  {
+    name: "wal_producer_repeats_total",
+    description: "Calls of producers that were answered with the records of an earlier one",
+    read: (stats) => stats.producers.repeats
   }
 ]
 
@@ -157,6 +162,7 @@ const gauges: ReadonlyArray<Gauge> = [
     description: "Objects below the prefix that are not ours, among those listed",
     read: (stats) => stats.foreignObjects
   },
+  { name: "wal_producers", description: "Producers that are remembered", read: (stats) => stats.producers.size },
   { name: "wal_epoch", description: "Writer epoch", read: (_, status) => status.epoch },
   {
     name: "wal_open",

@@ -9,6 +9,7 @@ import type { LogStats } from "../observe/LogStats.ts"
 import type { TailBuffer } from "../read/TailBuffer.ts"
 import type { WalEnd } from "../WalError.ts"
 import type { LogFate } from "./LogFate.ts"
+import type { ProducerTable } from "./ProducerTable.ts"
 import type { Settled, StampedSegment } from "./Segment.ts"
 import type { SlotLedger } from "./SlotLedger.ts"
 
@@ -20,6 +21,7 @@ export interface WatermarkParts {
   readonly index: SparseIndex
   readonly tail: TailBuffer
   readonly stats: LogStats
+  readonly producers: ProducerTable
   /** Bytes of a segment that is durable now. */
   readonly onDurable: (segment: StampedSegment) => void
 }
@@ -50,6 +52,7 @@ export class DurableWatermark {
     const confirmed = this.parts.ledger.confirm(slot)
     if (confirmed.length === 0) return
     for (const segment of confirmed) this.note(segment)
+    this.parts.producers.durableThrough(this.seq)
     this.untold.push(...confirmed)
     if (this.isTelling) return
     this.isTelling = true

@@ -1,6 +1,7 @@
 /** What a record must be before anything of its call is accepted, and what it counts. */
 import { InvalidRecord, RecordTooLarge } from "../WalError.ts"
 import type { AppendRecord } from "../WalRecord.ts"
+import type { ProducerCall } from "./ProducerCheck.ts"
 
 /** What a record takes of the buffer beside its content: lengths, times and bookkeeping. */
 export const recordOverheadBytes = 32
@@ -72,6 +73,8 @@ export interface Measured {
   readonly contentBytes: ReadonlyArray<number>
   /** What all together take of the buffer. */
   readonly bufferBytes: number
+  /** They are the call of a producer, which is accepted whole or not at all. */
+  readonly call?: ProducerCall
 }
 
 /** Measures the records of a call, or names the first thing that is wrong with them. */

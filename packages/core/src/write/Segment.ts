@@ -1,9 +1,9 @@
 /** A segment on its way: open while it fills, sealed, stamped with its slot. */
-import type { Deferred } from "effect"
+import { Deferred } from "effect"
 import type { Boundary } from "../format/Boundary.ts"
 import type { CursorSet } from "../format/CursorSet.ts"
 import type { SpoolPlace } from "../format/Extensions.ts"
-import type { OpenColumns } from "../format/OpenColumns.ts"
+import { OpenColumns } from "../format/OpenColumns.ts"
 import type { SegmentHeader } from "../format/SegmentHeader.ts"
 import type { WalEnd } from "../WalError.ts"
 
@@ -36,6 +36,17 @@ export interface PendingSegment {
   /** The spooled slot that this segment is a copy of. */
   readonly copyOf?: SpoolPlace
 }
+
+/** An empty segment that starts with this number. */
+export const newSegment = (firstSeq: number, openedAt: number, copyOf?: SpoolPlace): PendingSegment => ({
+  columns: new OpenColumns(),
+  firstSeq,
+  openedAt,
+  contentBytes: 0,
+  bufferBytes: 0,
+  ticket: { settled: Deferred.makeUnsafe<Settled, WalEnd>(), demanded: false },
+  ...(copyOf === undefined ? {} : { copyOf })
+})
 
 /** A segment with its slot; its header says everything but what packing decides. */
 export interface StampedSegment {

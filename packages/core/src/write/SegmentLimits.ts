@@ -1,4 +1,5 @@
 /** When a segment cannot take another record: pure arithmetic, shared by those who plan and those who fill. */
+import type { PendingSegment } from "./Segment.ts"
 
 export interface SegmentLimits {
   readonly maxEntries: number
@@ -14,16 +15,25 @@ export interface SegmentFill {
   readonly contentBytes: number
 }
 
+/** How full a segment is that is filling, or is not there yet. */
+export const fillOf = (open: PendingSegment | undefined): SegmentFill => ({
+  entries: open?.columns.count ?? 0,
+  contentBytes: open?.contentBytes ?? 0
+})
+
 /** The most that the columns of one record take beside its content, and what a body has once. */
 const columnBytes = 34
 const bodyBytes = 8
 
-/** Whether a record of this size needs a new segment. An empty one takes any record. */
-export const isFullFor = (limits: SegmentLimits, fill: SegmentFill, contentBytes: number): boolean => {
+/** The most content that so many records can have where readers still take the segment. */
+export const largestContent = (limits: SegmentLimits, entries: number): number =>
+  Math.min(limits.maxBytes, limits.maxSegmentBytes - entries * columnBytes - bodyBytes)
+
+/** Whether records of this size together, one if not told, need a new segment. An empty one takes any. */
+export const isFullFor = (limits: SegmentLimits, fill: SegmentFill, contentBytes: number, entries = 1): boolean => {
   if (fill.entries === 0) return false
-  const content = fill.contentBytes + contentBytes
-  return fill.entries >= limits.maxEntries || content > limits.maxBytes ||
-    content + (fill.entries + 1) * columnBytes + bodyBytes > limits.maxSegmentBytes
+  const total = fill.entries + entries
+  return total > limits.maxEntries || fill.contentBytes + contentBytes > largestContent(limits, total)
 }
 
 /** How many segments have to be sealed so that records of these sizes, in this order, find their place. */

@@ -1,75 +1,44 @@
 /**
  * The segmenter: accepts records into the open segment and seals it.
  *
- * Owns: the open segment, sequence numbers, the bound on buffered bytes, the moment of sealing. Does not own: slots, PUTs,
+ * Owns: the open segment, sequence numbers, the moment of sealing. Does not own: slots, PUTs,
  * durability (it is told when bytes are free again).
  *
  * Invariants: numbers are given without gaps, in the order of acceptance · buffered bytes never exceed the bound, but for
- * one record in an empty buffer · a sealed segment is never touched again, an empty one never sealed · `appended_at` never
- * falls · nobody is woken in the middle of a step, for who is woken runs at once.
+ * one record in an empty buffer · a producer's call is in one segment, and accepted once · a sealed segment is never
+ * touched again, an empty one never sealed · `appended_at` never falls · nobody is woken in the middle of a step, for who is
+ * woken runs at once.
  */
-import type { Clock } from "effect"
-import { Deferred, Effect, Semaphore } from "effect"
-import type { BufferBudgetState } from "../BufferBudget.ts"
-import type { SpoolPlace } from "../format/Extensions.ts"
-import { OpenColumns } from "../format/OpenColumns.ts"
+import { Effect } from "effect"
+import type { HeldCall } from "../format/SegmentBody.ts"
 import { monotonicMillis } from "../internal/Monotonic.ts"
-import { type AppendError, BufferFull, type DiskFull, SequenceExhausted, WalClosed, type WalEnd } from "../WalError.ts"
-import type { AppendRecord, WalRecord } from "../WalRecord.ts"
-import type { LogFate } from "./LogFate.ts"
-import { contentBytesOf, measure, type Measured, recordOverheadBytes } from "./RecordCheck.ts"
-import { decideSeal, type SealSettings } from "./SealPolicy.ts"
-import type { PendingSegment, Settled, Ticket } from "./Segment.ts"
-import { isFullFor, sealsFor, type SegmentFill, type SegmentLimits } from "./SegmentLimits.ts"
-import type { SegmentQueue } from "./SegmentQueue.ts"
+import { type AppendError, BufferFull, type SequenceExhausted, type WalEnd } from "../WalError.ts"
+import type { AppendRecord } from "../WalRecord.ts"
+import type { AppendOptions } from "../WalService.ts"
+import { type Adopted, adoptedBytes, unitsOf, withoutKnown } from "./Adopted.ts"
+import { AppendCheck } from "./AppendCheck.ts"
+import { BufferRoom } from "./BufferRoom.ts"
+import type { ProducerCall } from "./ProducerCheck.ts"
+import { type Measured, recordOverheadBytes } from "./RecordCheck.ts"
+import { decideSeal } from "./SealPolicy.ts"
+import { newSegment, type PendingSegment, type Ticket } from "./Segment.ts"
+import type { Admitted, SegmenterParts, SegmenterSettings } from "./SegmenterParts.ts"
+import { fillOf, isFullFor, sealsFor } from "./SegmentLimits.ts"
 import { Signal } from "./Signal.ts"
-
-export interface SegmenterSettings extends SealSettings, SegmentLimits {
-  readonly streamId: string
-  readonly maxBufferedBytes: number
-  readonly maxRecordBytes: number
-  /** The last number given away before. */
-  readonly lastSeq: number
-  /** `appended_at` of the last record before. */
-  readonly lastAt: number
-}
-
-export interface SegmenterParts {
-  readonly fate: LogFate
-  readonly queue: SegmentQueue
-  readonly budget: BufferBudgetState
-  /** A worker has nothing to do and could send now. */
-  readonly workerFree: () => boolean
-  /** So many records were accepted, of a call that may still wait with the rest. */
-  readonly onAccepted: (count: number) => void
-  /** A segment was sealed. */
-  readonly onSealed: () => void
-  /** Why nothing is taken right now though the log is open. */
-  readonly refusal: () => DiskFull | undefined
-  /** Clock of the log, for synchronous code. */
-  readonly clock: Clock.Clock
-}
-
-/** What a call got: the numbers, and the ticket of the segment that holds the last of them (none for an empty call). */
-export interface Admitted {
-  readonly first: number
-  readonly last: number
-  readonly ticket: Ticket | undefined
-}
+import { WaitingLine } from "./WaitingLine.ts"
 
 export class Segmenter {
   private readonly settings: SegmenterSettings
   private readonly parts: SegmenterParts
   private open: PendingSegment | undefined = undefined
-  private buffered = 0
+  private readonly buffer: BufferRoom
+  private readonly check: AppendCheck
   private last: number
   private lastAt: number
   /** Of the last accepted record. */
   private newest: Ticket | undefined = undefined
-  /** Calls that wait for room, one after the other. */
-  private readonly turn = Semaphore.makeUnsafe(1)
-  private waiting = 0
   private readonly room = new Signal()
+  private readonly line: WaitingLine
   private readonly events = new Signal()
   private flushing: "none" | "flush" | "close" = "none"
   /** Somebody found no room since the last sealing. */
@@ -83,11 +52,13 @@ export class Segmenter {
     this.parts = parts
     this.last = settings.lastSeq
     this.lastAt = settings.lastAt
+    this.buffer = new BufferRoom(settings.maxBufferedBytes, parts.budget)
+    this.check = new AppendCheck(settings, parts, this.buffer, () => this.last)
+    this.line = new WaitingLine(parts.budget, this.room, () => this.events.wake())
     const unsubscribe = parts.budget.subscribe(() => this.poke())
     parts.fate.onEnd(() => {
       unsubscribe()
-      // What is lost with the log is no burden to the others.
-      parts.budget.give(this.buffered)
+      this.buffer.end()
       this.room.wake()
     })
   }
@@ -98,7 +69,7 @@ export class Segmenter {
   }
 
   get bufferedBytes(): number {
-    return this.buffered
+    return this.buffer.usedBytes
   }
 
   /** The segment that is filling. */
@@ -112,54 +83,30 @@ export class Segmenter {
   }
 
   /** Accepts the records and waits only for room. */
-  append(records: ReadonlyArray<AppendRecord>): Effect.Effect<Admitted, AppendError> {
-    return Effect.suspend(() => {
-      const measured = this.measured(records)
+  append(records: ReadonlyArray<AppendRecord>, options: AppendOptions = {}): Effect.Effect<Admitted, AppendError> {
+    return Effect.suspend((): Effect.Effect<Admitted, AppendError> => {
+      const measured = this.check.measured(records, options)
       if ("_tag" in measured) return Effect.fail(measured)
+      const known = this.known(measured)
+      if (known !== undefined) return known
       return this.fits(measured) ? Effect.succeed(this.admitAll(measured)) : this.appendInTurn(measured)
     })
   }
 
   /** Accepts all of the records now or none. */
-  appendNow(records: ReadonlyArray<AppendRecord>): Effect.Effect<Admitted, AppendError | BufferFull> {
+  appendNow(
+    records: ReadonlyArray<AppendRecord>,
+    options: AppendOptions = {}
+  ): Effect.Effect<Admitted, AppendError | BufferFull> {
     return Effect.suspend((): Effect.Effect<Admitted, AppendError | BufferFull> => {
-      const measured = this.measured(records)
+      const measured = this.check.measured(records, options)
       if ("_tag" in measured) return Effect.fail(measured)
+      const known = this.known(measured)
+      if (known !== undefined) return known
       if (this.fits(measured)) return Effect.succeed(this.admitAll(measured))
-      const full = new BufferFull({ bufferedBytes: this.buffered, limitBytes: this.settings.maxBufferedBytes })
+      const full = new BufferFull({ bufferedBytes: this.bufferedBytes, limitBytes: this.settings.maxBufferedBytes })
       this.wantRoom()
       return Effect.fail(full)
-    })
-  }
-
-  /**
-   * Accepts the records of a segment that an ended epoch could not store, as one segment again, with new numbers and their
-   * own times. For an opening log, before anybody appends; waits for room.
-   */
-  adopt(records: ReadonlyArray<WalRecord>, copyOf: SpoolPlace): Effect.Effect<Admitted, WalEnd | SequenceExhausted> {
-    return Effect.suspend((): Effect.Effect<Admitted, WalEnd | SequenceExhausted> => {
-      const { fate, queue } = this.parts
-      if (fate.refusal !== undefined) return Effect.fail(fate.refusal)
-      if (this.last + records.length > Number.MAX_SAFE_INTEGER) {
-        return Effect.fail(new SequenceExhausted({ streamId: this.settings.streamId }))
-      }
-      const sizes = records.map(contentBytesOf)
-      const bytes = sizes.reduce((sum, size) => sum + size + recordOverheadBytes, 0)
-      if (!this.hasRoom(bytes) || !queue.hasRoom) {
-        this.wantRoom()
-        return Effect.andThen(this.room.wait, this.adopt(records, copyOf))
-      }
-      const first = this.last + 1
-      const segment = this.newSegment(copyOf)
-      records.forEach((record, index) => {
-        this.lastAt = Math.max(record.appendedAt, this.lastAt)
-        this.take(segment, record, sizes[index] ?? 0, this.lastAt)
-      })
-      this.parts.onAccepted(records.length)
-      const answer = this.answer(first)
-      this.seal(segment)
-      this.tell()
-      return Effect.succeed(answer)
     })
   }
 
@@ -181,8 +128,7 @@ export class Segmenter {
 
   /** Bytes of segments that are durable are free again. */
   release(bytes: number): void {
-    this.buffered -= bytes
-    if (this.parts.fate.ended === undefined) this.parts.budget.give(bytes)
+    this.buffer.give(bytes)
     this.room.wake()
   }
 
@@ -207,16 +153,14 @@ export class Segmenter {
     return open
   }
 
-  private measured(records: ReadonlyArray<AppendRecord>): Measured | AppendError {
-    const { fate } = this.parts
-    if (fate.refusal !== undefined) return fate.refusal
-    if (fate.refusesAppends) return new WalClosed({ streamId: this.settings.streamId })
-    const refusal = this.parts.refusal()
-    if (refusal !== undefined) return refusal
-    if (this.last + records.length > Number.MAX_SAFE_INTEGER) {
-      return new SequenceExhausted({ streamId: this.settings.streamId })
-    }
-    return measure(records, this.settings.maxRecordBytes)
+  /** The answer to a call that is not new: as the first time, or refused. */
+  private known({ call, records }: Measured): Effect.Effect<Admitted, AppendError> | undefined {
+    return call && this.parts.producers.answer(call, records.length, this.now())
+  }
+
+  /** `appended_at` of what is accepted now. */
+  private now(): number {
+    return Math.max(this.parts.clock.currentTimeMillisUnsafe(), this.lastAt)
   }
 
   private admitAll(measured: Measured): Admitted {
@@ -241,29 +185,91 @@ export class Segmenter {
   }
 
   private answer(first: number): Admitted {
-    return { first, last: this.last, ticket: this.last < first ? undefined : this.newest }
+    return { first, last: this.last, epoch: this.settings.epoch, ticket: this.last < first ? undefined : this.newest }
   }
 
   /** Accepts what there is room for, from `start` on; answers where it stopped. */
   private admit(measured: Measured, start: number): number {
     const { contentBytes, records } = measured
     if (start >= records.length) return start
-    const now = Math.max(this.parts.clock.currentTimeMillisUnsafe(), this.lastAt)
+    if (measured.call !== undefined) return this.admitCall(measured, measured.call)
+    const now = this.now()
     let index = start
     for (; index < records.length; index++) {
       const record = records[index]
       const content = contentBytes[index]
       if (record === undefined || content === undefined) break
-      if (!this.hasRoom(content + recordOverheadBytes)) break
+      if (!this.buffer.has(content + recordOverheadBytes)) break
       const open = this.openFor(content)
       if (open === undefined) break
-      this.put(open, record, content, now)
+      this.take(open, record, content, now)
+      this.sealIfFull(open)
     }
     if (index > start) {
       this.lastAt = now
       this.parts.onAccepted(index - start)
     }
     return index
+  }
+
+  /** Accepts a producer's call into one segment, or nothing of it. */
+  private admitCall(measured: Measured, call: ProducerCall): number {
+    const { contentBytes, records } = measured
+    const open = this.buffer.hasForAll(measured.bufferBytes, records.length)
+      ? this.openFor(call.contentBytes, records.length)
+      : undefined
+    if (open === undefined) return 0
+    const now = this.now()
+    const first = this.last + 1
+    const { fingerprint, id, sequence } = call
+    open.columns.openCall({ id, sequence, fingerprint, count: records.length })
+    records.forEach((record, index) => this.take(open, record, contentBytes[index] ?? 0, now))
+    this.remember(open, { id, sequence, fingerprint, first, at: now })
+    this.sealIfFull(open)
+    this.lastAt = now
+    this.parts.onAccepted(records.length)
+    return records.length
+  }
+
+  /** The call that ends with the last accepted record. */
+  private remember(
+    { ticket }: PendingSegment,
+    { id, ...call }: Pick<HeldCall, "at" | "fingerprint" | "first" | "id" | "sequence">
+  ): void {
+    this.parts.producers.accept(id, { ...call, last: this.last, epoch: this.settings.epoch, ticket })
+  }
+
+  /**
+   * Accepts what a spooled segment holds that an ended epoch could not store, as one segment again, with new numbers and its
+   * own times. For an opening log, before anybody appends; waits for room.
+   */
+  adopt(spooled: Adopted): Effect.Effect<Admitted, WalEnd | SequenceExhausted> {
+    const attempt = (): Effect.Effect<Admitted, WalEnd | SequenceExhausted> | undefined => {
+      const kept = withoutKnown(spooled, (call, count) => this.parts.producers.has(call, count, this.now()))
+      const refusal = this.parts.fate.refusal ?? this.check.exhaustion(kept.records.length)
+      if (refusal !== undefined) return Effect.fail(refusal)
+      if (!this.buffer.has(adoptedBytes(kept)) || !this.parts.queue.hasRoom) return undefined
+      const first = this.last + 1
+      if (kept.records.length > 0) this.adoptNow(kept)
+      const answer = this.answer(first)
+      this.tell()
+      return Effect.succeed(answer)
+    }
+    return this.line.run(attempt, () => adoptedBytes(spooled))
+  }
+
+  private adoptNow(adopted: Adopted): void {
+    const segment = newSegment(this.last + 1, monotonicMillis(this.parts.clock), adopted.copyOf)
+    for (const { bytes, ends, record, starts } of unitsOf(adopted)) {
+      this.lastAt = Math.max(record.appendedAt, this.lastAt)
+      if (starts !== undefined) segment.columns.openCall({ ...starts, count: starts.last - starts.first + 1 })
+      this.take(segment, record, bytes, this.lastAt)
+      if (ends !== undefined) {
+        this.remember(segment, { ...ends, first: this.last - (ends.last - ends.first), at: this.lastAt })
+      }
+    }
+    this.parts.onAccepted(adopted.records.length)
+    this.seal(segment)
   }
 
   /** Somebody was refused and may come again: this log, and the others that share the budget, seal what they have open. */
@@ -273,53 +279,29 @@ export class Segmenter {
     this.events.wake()
   }
 
-  private get fill(): SegmentFill {
-    return { entries: this.open?.columns.count ?? 0, contentBytes: this.open?.contentBytes ?? 0 }
-  }
-
-  private hasRoom(bytes: number): boolean {
-    const fits = this.buffered === 0 || this.buffered + bytes <= this.settings.maxBufferedBytes
-    return fits && this.parts.budget.hasRoom(bytes)
-  }
-
-  /** The segment that takes a record of this size: the open one, or a new one once the full one is sealed. */
-  private openFor(content: number): PendingSegment | undefined {
+  /** The segment that takes records of this size together: the open one, or a new one once the full one is sealed. */
+  private openFor(content: number, entries = 1): PendingSegment | undefined {
     const open = this.open
     if (open !== undefined) {
-      if (!isFullFor(this.settings, this.fill, content)) return open
+      if (!isFullFor(this.settings, fillOf(this.open), content, entries)) return open
       if (!this.parts.queue.hasRoom) return undefined
       this.seal(open)
     }
-    const opened = this.newSegment()
-    this.open = opened
+    this.open = newSegment(this.last + 1, monotonicMillis(this.parts.clock))
     this.hasOpened = true
-    return opened
-  }
-
-  private newSegment(copyOf?: SpoolPlace): PendingSegment {
-    return {
-      columns: new OpenColumns(),
-      firstSeq: this.last + 1,
-      openedAt: monotonicMillis(this.parts.clock),
-      contentBytes: 0,
-      bufferBytes: 0,
-      ticket: { settled: Deferred.makeUnsafe<Settled, WalEnd>(), demanded: false },
-      ...(copyOf === undefined ? {} : { copyOf })
-    }
+    return this.open
   }
 
   private take(segment: PendingSegment, record: AppendRecord, content: number, now: number): void {
     segment.columns.push(record, now)
     segment.contentBytes += content
     segment.bufferBytes += content + recordOverheadBytes
-    this.buffered += content + recordOverheadBytes
-    this.parts.budget.take(content + recordOverheadBytes)
+    this.buffer.take(content + recordOverheadBytes)
     this.last++
     this.newest = segment.ticket
   }
 
-  private put(open: PendingSegment, record: AppendRecord, content: number, now: number): void {
-    this.take(open, record, content, now)
+  private sealIfFull(open: PendingSegment): void {
     const full = open.columns.count >= this.settings.maxEntries || open.contentBytes >= this.settings.maxBytes
     if (full && this.parts.queue.hasRoom) this.seal(open)
   }
@@ -344,7 +326,7 @@ export class Segmenter {
       queueHasRoom: this.parts.queue.hasRoom,
       workerFree: this.parts.workerFree(),
       demanded: open?.ticket.demanded === true,
-      roomWanted: this.waiting > 0 || this.refused || this.parts.budget.isShort,
+      roomWanted: this.line.length > 0 || this.refused || this.parts.budget.isShort,
       flush: this.flushing
     })
     if (decision._tag === "WaitUntil") return decision.atMillis - nowMillis
@@ -358,54 +340,34 @@ export class Segmenter {
 
   /** Whether all records can be accepted now, in bytes and in sealed segments, and nobody waits before them. */
   private fits(measured: Measured): boolean {
-    const { bufferBytes, contentBytes, records } = measured
+    const { call, contentBytes, records } = measured
     if (records.length === 0) return true
-    if (this.waiting > 0 || !this.hasRoom(bufferBytes)) return false
-    if (records.length > 1) {
-      const fits = this.buffered + bufferBytes <= this.settings.maxBufferedBytes
-      if (!fits || !this.parts.budget.hasRoomForAll(bufferBytes)) return false
-    }
-    return this.parts.queue.size + sealsFor(this.settings, this.fill, contentBytes) <= this.parts.queue.capacity
+    if (this.line.length > 0 || !this.buffer.hasForAll(measured.bufferBytes, records.length)) return false
+    const seals = call === undefined
+      ? sealsFor(this.settings, fillOf(this.open), contentBytes)
+      : Number(isFullFor(this.settings, fillOf(this.open), call.contentBytes, records.length))
+    return this.parts.queue.size + seals <= this.parts.queue.capacity
   }
 
   /** Accepts piece by piece, one waiting call after the other. */
   private appendInTurn(measured: Measured): Effect.Effect<Admitted, AppendError> {
-    let stopAsking: (() => void) | undefined
-    // Other logs give up room only while it is theirs that is missing.
-    const askOthers = (content: number | undefined) => {
-      const isShort = content !== undefined && !this.parts.budget.hasRoom(content + recordOverheadBytes)
-      if (isShort === (stopAsking !== undefined)) return
-      stopAsking?.()
-      stopAsking = isShort ? this.parts.budget.wait() : undefined
+    const { records } = measured
+    let first: number | undefined
+    let index = 0
+    const attempt = (): Effect.Effect<Admitted, AppendError> | undefined => {
+      first ??= this.last + 1
+      const refusal = this.check.refusal(records.length - index)
+      if (refusal !== undefined) return Effect.fail(refusal)
+      // The same call may have been accepted, from another caller, while this one waited.
+      const known = this.known(measured)
+      if (known !== undefined) return known
+      index = this.admit(measured, index)
+      const answer = this.answer(first)
+      this.tell()
+      return index === records.length ? Effect.succeed(answer) : undefined
     }
-    const inTurn = Effect.suspend(() => {
-      const first = this.last + 1
-      let index = 0
-      const step = (): Effect.Effect<Admitted, AppendError> => {
-        const { fate } = this.parts
-        if (fate.refusal !== undefined) return Effect.fail(fate.refusal)
-        if (fate.refusesAppends) return Effect.fail(new WalClosed({ streamId: this.settings.streamId }))
-        if (this.last + measured.records.length - index > Number.MAX_SAFE_INTEGER) {
-          return Effect.fail(new SequenceExhausted({ streamId: this.settings.streamId }))
-        }
-        index = this.admit(measured, index)
-        const isDone = index === measured.records.length
-        const answer = this.answer(first)
-        this.tell()
-        if (isDone) return Effect.succeed(answer)
-        askOthers(measured.contentBytes[index])
-        this.events.wake()
-        return Effect.andThen(this.room.wait, Effect.suspend(step))
-      }
-      return step()
-    })
-    const wait = Effect.sync(() => {
-      this.waiting++
-    })
-    const done = Effect.sync(() => {
-      this.waiting--
-      askOthers(undefined)
-    })
-    return Effect.acquireUseRelease(wait, () => this.turn.withPermits(1)(inTurn), () => done)
+    const missingBytes = () =>
+      measured.call === undefined ? (measured.contentBytes[index] ?? 0) + recordOverheadBytes : measured.bufferBytes
+    return this.line.run(attempt, missingBytes)
   }
 }

@@ -9,6 +9,9 @@ import type { Boundary } from "../format/Boundary.ts"
 import { boundaryAfter } from "../format/ChainHash.ts"
 import type { CursorSet } from "../format/CursorSet.ts"
 import {
+  type CallSpan,
+  encodeCallsMark,
+  encodeCallSpan,
   encodeCursors,
   encodeLink,
   encodeOrigins,
@@ -51,6 +54,8 @@ export class SlotLedger {
   private unsent = 0
   /** The last copy of each spool among the given slots. */
   private origins: OriginMarks = {}
+  /** Between which slots, given so far, segments hold calls of producers. */
+  private callSpan: CallSpan | undefined = undefined
 
   constructor(settings: LedgerSettings) {
     this.settings = settings
@@ -119,6 +124,8 @@ export class SlotLedger {
       this.origins = { ...this.origins, [copyOf.spool]: { epoch: copyOf.epoch, slot: copyOf.slot } }
     }
     const origins: Origins = { marks: this.origins, copy: copyOf !== undefined }
+    const hasCalls = columns.calls !== undefined
+    if (hasCalls) this.callSpan = { first: this.callSpan?.first ?? this.head.slot, last: this.head.slot }
     const header: SegmentHeader = {
       kind: "segment",
       codec: "none",
@@ -141,6 +148,8 @@ export class SlotLedger {
         encodeCursors(context.cursors),
         encodeTrim(context.trim),
         ...(this.head.slot === 0 ? [encodeLink(settings.link)] : []),
+        ...(hasCalls ? [encodeCallsMark()] : []),
+        ...(this.callSpan === undefined ? [] : [encodeCallSpan(this.callSpan)]),
         ...(Object.keys(origins.marks).length === 0 ? [] : [encodeOrigins(origins)])
       ]
     }

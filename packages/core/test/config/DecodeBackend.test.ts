@@ -286,11 +286,10 @@ describe("decodeBackend", () => {
       assert.deepStrictEqual(
         yield* pathsOf({
           ...base,
-          producers: {},
           budget: 1,
           parallel_put: { hedge: "p95" }
         }),
-        ["backend.parallel_put.hedge", "backend.producers", "backend.budget"]
+        ["backend.parallel_put.hedge", "backend.budget"]
       )
       assert.include((yield* problemsOf({ ...base, budget: {} }))[0]?.rule, "not in this version")
       yield* decoded({ parallel_put: { hedge: "off" } })

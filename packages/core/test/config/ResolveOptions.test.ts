@@ -21,6 +21,7 @@ describe("resolveOptions", () => {
         cursor: { maxEntries: 1_000, interval: Duration.seconds(1), maxAhead: 10_000 },
         manifest: { maxSegments: 8, maxDelay: Duration.seconds(10) },
         retention: { policy: "committed", minAge: Duration.zero },
+        producers: { max: 1_000, ttl: Duration.minutes(10) },
         retry: { base: Duration.millis(100), cap: Duration.seconds(5) },
         sync: "group_commit",
         conditionalWrites: "required",
@@ -32,6 +33,18 @@ describe("resolveOptions", () => {
         openTimeout: Duration.seconds(60),
         host: "node-1"
       })
+    }))
+
+  it.effect("limits what is remembered of producers", () =>
+    Effect.gen(function*() {
+      const resolved = yield* resolveOptions({ ...ids, producers: { max: 10_000, ttl: "1h" } })
+      assert.deepStrictEqual(resolved.producers, { max: 10_000, ttl: Duration.hours(1) })
+      for (
+        const [producers, path] of [[{ max: 0 }, "max"], [{ max: 10_001 }, "max"], [{ ttl: "0ms" }, "ttl"]] as const
+      ) {
+        const problems = yield* problemsOf({ ...ids, producers })
+        assert.deepStrictEqual(problems.map((problem) => problem.path), [`producers.${path}`])
+      }
     }))
 
   it.effect("has the presets of the source documents, and overrides single fields", () =>

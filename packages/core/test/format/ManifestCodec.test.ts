@@ -103,11 +103,26 @@ describe("a manifest", () => {
       assert.deepEqual(yield* decodeManifest(key, encodeText(`\uFEFF${good}`)), sampleManifest())
     }))
 
+  it.effect("says what is remembered of producers, in order, or nothing at all", () =>
+    Effect.gen(function*() {
+      const producers = [
+        { id: "10", calls: [[0, 1, 2, 1, 1.5, 0xffff_ffff], [7, 3, 3, 2, 4, 0]] as const },
+        { id: "2", calls: [[1, 4, 4, 2, 5, 1]] as const }
+      ]
+      const manifest = sampleManifest({ producers })
+      assert.deepEqual(yield* decodeManifest(key, encodeManifest(manifest)), manifest)
+      assert.notInclude(good, "producers")
+      const text = decodeText(encodeManifest(manifest)) ?? ""
+      assert.deepStrictEqual(yield* refused(text.replace("[0,1,2,1,", "[0,1,2,-1,")), corrupt)
+      assert.deepStrictEqual(yield* refused(text.replace("[0,1,2,1,", "[1,2,1,")), corrupt)
+      assert.deepStrictEqual(yield* refused(text.replace("\"id\":\"10\"", "\"id\":10")), corrupt)
+    }))
+
   it.effect("[case 14] keeps the fields that it does not know through a rewrite", () =>
     Effect.gen(function*() {
-      const decoded = yield* decodeManifest(key, encodeText(good.replace("{", "{\"x\":1,\"producers\":{\"p\":[2]},")))
-      assert.deepEqual(decoded.unknown, { x: 1, producers: { p: [2] } })
+      const decoded = yield* decodeManifest(key, encodeText(good.replace("{", "{\"x\":1,\"later\":{\"p\":[2]},")))
+      assert.deepEqual(decoded.unknown, { x: 1, later: { p: [2] } })
       const again = yield* decodeManifest(key, encodeManifest({ ...decoded, epoch: 9 }))
-      assert.deepEqual(again, { ...sampleManifest({ epoch: 9 }), unknown: { x: 1, producers: { p: [2] } } })
+      assert.deepEqual(again, { ...sampleManifest({ epoch: 9 }), unknown: { x: 1, later: { p: [2] } } })
     }))
 })

@@ -59,7 +59,7 @@ describe("a segment body", () => {
       return failed(body, records.length)
     }
     const one = [{ payload: Uint8Array.of(1, 2), key: "kk" }]
-    assert.strictEqual(damaged(one, (_, view) => view.setUint32(0, 16, true)), "unknown columns 16")
+    assert.strictEqual(damaged(one, (_, view) => view.setUint32(0, 32, true)), "unknown columns 32")
     assert.strictEqual(damaged(one, (_, view) => view.setUint32(4, 900, true)), "a payload is longer than the body")
     assert.strictEqual(damaged(one, (_, view) => view.setUint32(4, 1, true)), "1 bytes follow the last payload")
     assert.strictEqual(damaged(one, (_, view) => view.setFloat64(8, Number.NaN, true)), "the times fall")

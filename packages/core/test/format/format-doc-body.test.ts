@@ -16,7 +16,7 @@ import { nodeDigest } from "../../src/node/NodeDigest.ts"
 import { ObjectStore } from "../../src/store/ObjectStore.ts"
 import type { AppendRecord } from "../../src/WalRecord.ts"
 import { freshDirectory } from "../node/fixtures/disks.ts"
-import { block, numberOf, type Row, table } from "./support/FormatDoc.ts"
+import { block, endOfRows, numberOf, type Row, table, valueAt } from "./support/FormatDoc.ts"
 
 const records: ReadonlyArray<AppendRecord> = Array.from({ length: 10 }, (_, index) => ({
   payload: encodeText("p".repeat(index)),
@@ -33,13 +33,25 @@ const columnValues: Readonly<Record<string, ReadonlyArray<string | number | unde
   timestamp: records.map((record) => record.timestamp)
 }
 
+/** Calls at records 1 to 3 and at record 9. */
+const calls = [
+  { id: "a", sequence: 0x1_0000_0002, index: 1, count: 3, fingerprint: 0xf0000004 },
+  { id: "loader 7", sequence: 5, index: 9, count: 1, fingerprint: 6 }
+]
+
 const encoded = (): Uint8Array => {
   const columns = new OpenColumns()
-  records.forEach((record, index) => columns.push(record, 1_000 + index))
+  records.forEach((record, index) => {
+    const call = calls.find((one) => one.index === index)
+    if (call !== undefined) columns.openCall({ ...call })
+    columns.push(record, 1_000 + index)
+  })
   return encodeBody(columns)
 }
 
 const [parts = [], bits = [], textColumn = [], timesColumn = []] = [0, 1, 2, 3].map((nth) => table("Segment body", nth))
+
+const callRows = table("Segment body", 4)
 
 /** Takes parts off a body as the tables say. */
 class Walk {
@@ -78,6 +90,22 @@ const numbers = (bytes: Uint8Array, row: Row | undefined): ReadonlyArray<number>
     : Array.from({ length: bytes.length / 4 }, (_, index) => view.getUint32(index * 4, true))
 }
 
+/** The calls, as the table reads them. */
+const callsOf = (walk: Walk) => {
+  const [count = 0] = numbers(walk.body.subarray(walk.offset, walk.offset + 4), undefined)
+  walk.offset += 4
+  const fixed = endOfRows(callRows)
+  return Array.from({ length: count }, () => {
+    const bytes = walk.body.subarray(walk.offset, walk.offset + fixed)
+    const { "id length": length, ...call } = Object.fromEntries(
+      callRows.map((row) => [row["field"] ?? "", valueAt(bytes, row)])
+    )
+    const idAt = walk.offset + fixed
+    walk.offset = idAt + Number(length)
+    return { id: decodeText(walk.body.subarray(idAt, walk.offset)), ...call }
+  })
+}
+
 const columnOf = (walk: Walk, type: string | undefined): ReadonlyArray<string | number | undefined> => {
   const [bitmapRow, valuesRow, textsRow] = type === "text" ? textColumn : timesColumn
   const bitmap = walk.take(bitmapRow)
@@ -106,7 +134,8 @@ describe("docs/format.md, bodies", () => {
     const optional = parts.filter((row) => row["size"] === "column")
     assert.deepStrictEqual(optional.map((row) => row["part"]), bits.map((row) => row["column"]))
     for (const row of optional) {
-      assert.deepStrictEqual(columnOf(walk, row["type"]), [...columnValues[row["part"] ?? ""] ?? []], row["part"])
+      if (row["type"] === "calls") assert.deepStrictEqual(callsOf(walk), calls)
+      else assert.deepStrictEqual(columnOf(walk, row["type"]), [...columnValues[row["part"] ?? ""] ?? []], row["part"])
     }
     assert.strictEqual(decodeText(walk.take(parts.at(-1))), "p".repeat(45))
     assert.strictEqual(walk.offset, walk.body.length)
@@ -123,11 +152,12 @@ describe("docs/format.md, bodies", () => {
         ...(name === "content type" ? { contentType: "c" } : {}),
         ...(name === "timestamp" ? { timestamp: 1 } : {})
       }
+      if (name === "calls") columns.openCall({ id: "p", sequence: 0, count: 1, fingerprint: 0 })
       columns.push(record, 1)
       assert.strictEqual(viewOf(encodeBody(columns)).getUint32(0, true), numberOf(row["bit"]), name)
     }
     const body = encoded()
-    viewOf(body).setUint32(0, 16, true)
+    viewOf(body).setUint32(0, 32, true)
     assert.isTrue("_tag" in decodeBody(body, { firstSeq: 1, count: records.length }))
   })
 })

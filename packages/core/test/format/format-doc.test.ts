@@ -7,6 +7,7 @@ import { emptyCursorSet, maxCursors } from "../../src/format/CursorSet.ts"
 import * as Extensions from "../../src/format/Extensions.ts"
 import { maxEnds } from "../../src/format/ManifestCodec.ts"
 import * as ObjectKey from "../../src/format/ObjectKey.ts"
+import { maxProducerIdLength } from "../../src/format/ProducerCalls.ts"
 import { encodeEndMarker, encodeSegment, maxMarkerBytes, readHeader } from "../../src/format/SegmentCodec.ts"
 import {
   fixedHeaderBytes,
@@ -19,6 +20,7 @@ import { maxIdLength } from "../../src/LogId.ts"
 import { storedIndexEntries } from "../../src/manifest/Manifest.ts"
 import { keptVersions } from "../../src/node/directory/Layout.ts"
 import { nodeDigest } from "../../src/node/NodeDigest.ts"
+import { callsPerProducer } from "../../src/write/ProducerTable.ts"
 import { endOfRows, numberOf, type Row, table, valueAt } from "./support/FormatDoc.ts"
 
 const link = { epoch: 2, slot: 9, seq: 40, at: 7.5, chain: "c".repeat(32) }
@@ -106,19 +108,22 @@ describe("docs/format.md", () => {
       Extensions.encodeCursors(emptyCursorSet),
       Extensions.encodeTrim(link),
       Extensions.encodeLink(link),
-      Extensions.encodeOwner({ epoch: 3, host: "h" })
+      Extensions.encodeOwner({ epoch: 3, host: "h" }),
+      Extensions.encodeCallsMark(),
+      Extensions.encodeCallSpan({ first: 1, last: 2 })
     ]
     const types = table("Extension", 1)
     assert.deepStrictEqual(field(types, "type").map(Number), encoded.map((one) => one.type))
     assert.deepStrictEqual(field(types, "critical"), encoded.map((one) => one.critical ? "yes" : "no"))
     assert.deepStrictEqual(
       field(types, "name"),
-      [[1, "cursors"], [2, "trim"], [3, "link"], [4, "owner"]].map(([number, name]) => {
+      [[1, "cursors"], [2, "trim"], [3, "link"], [4, "owner"], [5, "calls"], [6, "callSpan"]].map(([number, name]) => {
         assert.strictEqual(Reflect.get(Extensions, `${name}Extension`), number)
-        return String(name)
+        return String(name).replace("callS", "call-s")
       })
     )
-    assert.strictEqual(Extensions.knownCriticalExtensions.size, 0)
+    const critical = types.filter((row) => row["critical"] === "yes").map((row) => numberOf(row["type"]))
+    assert.deepStrictEqual([...Extensions.knownCriticalExtensions], critical)
   })
 
   it.effect("codes and versions are known to the reader, and the next ones are refused by name", () =>
@@ -212,6 +217,8 @@ describe("docs/format.md", () => {
       storedIndexEntries,
       maxCursors,
       maxIdLength,
+      maxProducerIdLength,
+      callsPerProducer,
       keptVersions
     ])
   })

@@ -99,6 +99,23 @@ describe("metrics", () => {
       })
     ))
 
+  it.effect("count the producers that are remembered, and the repeats that were answered", () =>
+    withLog((log) =>
+      Effect.gen(function*() {
+        assert.deepInclude(yield* values(), { wal_producers: 0, wal_producer_repeats_total: 0 })
+        for (const id of ["a", "b", "a"]) yield* log.wal.append(records(1), { producer: { id, sequence: 1 } })
+        yield* Effect.flip(log.wal.append(records(2), { producer: { id: "a", sequence: 1 } }))
+        assert.deepInclude(yield* values(), { wal_producers: 2, wal_producer_repeats_total: 1 })
+        yield* log.wal.flush
+        yield* log.wal.append(records(1), { producer: { id: "b", sequence: 1 } })
+        assert.deepInclude(yield* values(), {
+          wal_producers: 2,
+          wal_producer_repeats_total: 2,
+          wal_records_appended_total: 2
+        })
+      })
+    ))
+
   it.effect("the time of a PUT is from the first try to the confirmation, in seconds", () =>
     withLog(
       (log) =>

@@ -39,6 +39,26 @@ describe("requests", () => {
       assert.isAtMost(log.memory.requests.length / 600, 1.13)
     }))
 
+  it.effect("a producer costs none: the same requests with and without, in a run with manifests and deletions", () =>
+    Effect.gen(function*() {
+      const run = Effect.fnUntraced(function*(named: boolean) {
+        const log = yield* open({ segment: { maxEntries: 10 }, retention: { policy: "committed" } })
+        for (const n of range(0, 59)) {
+          const producer = { id: `p${n % 3}`, sequence: n }
+          const call = log.wal.append(records(10, n * 10 + 1), named ? { producer } : {})
+          yield* (yield* call).durable
+          if (named) assert.isTrue((yield* call).isRepeat)
+          yield* log.wal.commit(n * 10 + 5)
+          yield* TestClock.adjust("100 millis")
+        }
+        yield* log.wal.close
+        return log.memory.requests
+      })
+      const plain = yield* run(false)
+      assert.isAbove(plain.length, 60)
+      assert.deepStrictEqual(yield* run(true), plain)
+    }))
+
   for (const perSecond of [0.8, 1, 4]) {
     it.effect(`at most 1.13 requests a segment at ${perSecond} segments a second [predecessor 27]`, () =>
       Effect.gen(function*() {

@@ -54,6 +54,27 @@ const Step = Schema.Struct({
 })
 
 describe("the transitions of the manifest", () => {
+  it("keep what is remembered of producers, replace it whole, and leave out a table that is empty", () => {
+    const table = (id: string) => [{ id, calls: [[0, 1, 1, 1, 1, 0]] as const }]
+    const { checkpoint, cursors, index, trim, ...rest } = sampleManifest({ producers: table("a") })
+    const manifest: Manifest = { ...rest, checkpoint, cursors, index, trim }
+    const progress = { checkpoint, cursors, index, trim }
+    const activation = { cursors, window: 1, commitId: id(3) }
+    for (
+      const next of [
+        (producers?: ReturnType<typeof table>) =>
+          advance(manifest, { ...progress, ...(producers === undefined ? {} : { producers }) }, id(3)),
+        (producers?: ReturnType<typeof table>) =>
+          activate(manifest, { ...activation, ...(producers === undefined ? {} : { producers }) })
+      ]
+    ) {
+      assert.deepStrictEqual(next().producers, table("a"))
+      assert.deepStrictEqual(next(table("b")).producers, table("b"))
+      assert.isFalse("producers" in next([]))
+    }
+    assert.deepStrictEqual(claim(manifest, writer("y"), id(2)).producers, table("a"))
+  })
+
   it("of a new log: nobody has claimed it, nothing is live", () => {
     const manifest = newManifest({ logId: "a".repeat(32), chain: "d".repeat(32) }, writer("x"), id(1))
     assert.deepStrictEqual([manifest.epoch, manifest.live, manifest.ends, at(manifest.trim)], [0, 0, [], [1, 0]])

@@ -2,7 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { BufferBudgetState } from "../../src/BufferBudget.ts"
+import { nodeDigest } from "../../src/node/NodeDigest.ts"
 import { LogFate } from "../../src/write/LogFate.ts"
+import { ProducerTable } from "../../src/write/ProducerTable.ts"
 import type { PendingSegment } from "../../src/write/Segment.ts"
 import { Segmenter } from "../../src/write/Segmenter.ts"
 import { SegmentQueue } from "../../src/write/SegmentQueue.ts"
@@ -173,6 +175,7 @@ describe("sequence numbers", () => {
   const makeSegmenter = Effect.fnUntraced(function*(lastSeq: number, queue: SegmentQueue) {
     return new Segmenter({
       streamId: "log",
+      epoch: 1,
       maxEntries: 1,
       maxBytes: 100,
       maxSegmentBytes: 10_000,
@@ -187,6 +190,8 @@ describe("sequence numbers", () => {
       fate: new LogFate(),
       queue,
       budget: new BufferBudgetState(Number.POSITIVE_INFINITY),
+      producers: new ProducerTable({ max: 1, ttlMillis: 1 }),
+      digest: nodeDigest,
       workerFree: () => false,
       onAccepted: () => undefined,
       onSealed: () => undefined,

@@ -45,6 +45,27 @@ export const AppendAnswer = Schema.Struct({
   ack: AckLevel
 }).annotate({ identifier: "AppendAnswer" })
 
+/** What an append can be asked besides. */
+export const AppendHeaders = {
+  /** Appends the call once, however often it is sent with this key: a repeat is answered as the first time. */
+  "idempotency-key": Schema.optionalKey(
+    Schema.String.check(Schema.isPattern(/^[ -~]{1,128}$/)).annotate({
+      description:
+        "1 to 128 printable ASCII characters, another for each call. A repeat with the same key is answered " +
+        "as the first time, also after a restart, and appends nothing; with other records it is refused with 422 " +
+        "`producer_conflict`. The call must fit into one segment (413 `producer_call_too_large`). Keys are remembered " +
+        "within `producers.max` and `producers.ttl`."
+    })
+  )
+}
+
+/** What an answer to an append can say besides. */
+export const AppendAnswerHeaders = {
+  "idempotency-replayed": Schema.optionalKey(
+    Schema.Literal("true").annotate({ description: "The call is a repeat: nothing was appended now." })
+  )
+}
+
 /** A record as it is read. */
 const ReadRecord = Schema.Struct({
   seq: Seq,

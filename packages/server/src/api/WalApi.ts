@@ -10,6 +10,8 @@ import { BearerAuth, RequestCheck, RequiredScope } from "./Access.ts"
 import {
   AckLevel,
   AppendAnswer,
+  AppendAnswerHeaders,
+  AppendHeaders,
   AppendRequest,
   CursorAnswer,
   EpochAnswer,
@@ -97,10 +99,14 @@ class RecordsGroup extends HttpApiGroup.make("records").add(
   HttpApiEndpoint.post("append", "/v1/streams/:stream/records", {
     params: stream,
     query: { ack: Schema.optionalKey(AckLevel) },
+    headers: AppendHeaders,
     payload: [AppendRequest, text("application/x-ndjson"), bytes],
-    success: AppendAnswer,
-    error: [...streamErrors, ...failing(408, 413, 415, 504)]
-  }).annotate(OpenApi.Summary, "Append records; answered after durability, or as `ack` says"),
+    success: HttpApiSchema.WithHeaders(AppendAnswer, AppendAnswerHeaders),
+    error: [...streamErrors, ...failing(408, 413, 415, 422, 504)]
+  }).annotate(
+    OpenApi.Summary,
+    "Append records; answered after durability, or as `ack` says; once for each `Idempotency-Key`"
+  ),
   HttpApiEndpoint.get("read", "/v1/streams/:stream/records", {
     params: stream,
     query: {

@@ -2,11 +2,12 @@
  * `POST /v1/streams/{stream}/records`: records in.
  *
  * Everything is validated before anything is appended; a call is appended whole or not at all. It is answered when it
- * is durable, with `ack=spooled` when it is durable or in the spool, with `ack=accepted` when it is in the buffer.
+ * is durable, with `ack=spooled` when it is durable or in the spool, with `ack=accepted` when it is in the buffer. With an
+ * `Idempotency-Key` it is appended once, however often it is sent.
  */
 import type { AppendError, BufferFull } from "@effect-wal/core/WalError"
 import type { AppendRecord } from "@effect-wal/core/WalRecord"
-import type { Appended, WalService } from "@effect-wal/core/WalService"
+import type { Appended, AppendOptions, WalService } from "@effect-wal/core/WalService"
 import { Clock, Duration, Effect, Result } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { AckLevel } from "../api/Schemas.ts"
@@ -19,6 +20,13 @@ import { RequestBody } from "../RequestBody.ts"
 import { RequestProblem } from "../RequestProblem.ts"
 import { type Limits, Settings } from "../Settings.ts"
 import { Streams } from "../Streams.ts"
+import { appendOptions, replayedHeader } from "./IdempotencyKey.ts"
+
+/** What one call appends, and on whose behalf. */
+interface Call {
+  readonly records: ReadonlyArray<AppendRecord>
+  readonly options: AppendOptions
+}
 
 type Decoder = (body: Uint8Array) => Result.Result<ReadonlyArray<AppendRecord>, RequestProblem>
 
@@ -85,7 +93,7 @@ const roomPause = { firstMillis: 5, largestMillis: 200 }
  * could leave a part of the call behind, and a call is appended whole or not at all.
  */
 const appendWhenRoom = Effect.fnUntraced(
-  function*(log: WalService, records: ReadonlyArray<AppendRecord>, full: BufferFull, limits: Limits) {
+  function*(log: WalService, { options, records }: Call, full: BufferFull, limits: Limits) {
     const callBytes = records.reduce((bytes, { payload }) => bytes + payload.length, 0)
     if (callBytes >= full.limitBytes) {
       return yield* new RequestProblem({
@@ -101,7 +109,7 @@ const appendWhenRoom = Effect.fnUntraced(
       const leftMillis = deadline - (yield* Clock.currentTimeMillis)
       if (leftMillis <= 0) return yield* Effect.fail(full)
       yield* Effect.sleep(Math.min(pauseMillis, leftMillis))
-      const result = yield* Effect.result(log.appendNow(records))
+      const result = yield* Effect.result(log.appendNow(records, options))
       if (Result.isSuccess(result)) return result.success
       if (result.failure._tag !== "BufferFull") return yield* Effect.fail(result.failure)
       pauseMillis = Math.min(pauseMillis * 2, roomPause.largestMillis)
@@ -111,10 +119,14 @@ const appendWhenRoom = Effect.fnUntraced(
 
 const appendBounded = (
   log: WalService,
-  records: ReadonlyArray<AppendRecord>,
+  call: Call,
   limits: Limits
 ): Effect.Effect<Appended, AppendError | BufferFull | RequestProblem> =>
-  Effect.catchTag(log.appendNow(records), "BufferFull", (full) => appendWhenRoom(log, records, full, limits))
+  Effect.catchTag(
+    log.appendNow(call.records, call.options),
+    "BufferFull",
+    (full) => appendWhenRoom(log, call, full, limits)
+  )
 
 const range = ({ epoch, first, last }: Appended) => ({
   first_seq: first,
@@ -145,7 +157,10 @@ const awaitLevel = Effect.fnUntraced(function*(log: WalService, appended: Append
 })
 
 const answer = (appended: Appended, ack: AckLevel): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.text(JSON.stringify({ ...range(appended), ack }), { contentType: "application/json" })
+  HttpServerResponse.text(JSON.stringify({ ...range(appended), ack }), {
+    contentType: "application/json",
+    headers: appended.isRepeat === true ? replayedHeader : {}
+  })
 
 /** Adds the route. */
 export const layer = HttpRouter.use(Effect.fn(function*(router) {
@@ -163,10 +178,13 @@ export const layer = HttpRouter.use(Effect.fn(function*(router) {
     const log = yield* streams.log(stream)
     const ack = yield* Effect.fromResult(ackLevel(yield* HttpServerRequest.ParsedSearchParams))
     yield* checkLevel(log, ack)
+    const options = yield* Effect.fromResult(appendOptions(request))
     const decode = yield* Effect.fromResult(decoderFor(request.headers["content-type"]))
     const appended = yield* bodies.use(request, (body) => {
       const records = decode(body)
-      return Result.isFailure(records) ? Effect.fail(records.failure) : appendBounded(log, records.success, limits)
+      return Result.isFailure(records)
+        ? Effect.fail(records.failure)
+        : appendBounded(log, { records: records.success, options }, limits)
     })
     return answer(appended, yield* awaitLevel(log, appended, ack, limits))
   })

@@ -71,9 +71,10 @@ export const makeTestLog = Effect.fnUntraced(function*(streamId: string, given: 
   })
   const heard = (wal: WalService): WalService => ({
     ...wal,
-    appendNow: (batch) =>
-      Effect.tap(wal.appendNow(batch), () =>
+    appendNow: (batch, given) =>
+      Effect.tap(wal.appendNow(batch, given), (appended) =>
         Effect.sync(() => {
+          if (appended.isRepeat === true) return
           for (const record of batch) records.push({ ...record, payload: record.payload.slice() })
         }))
   })

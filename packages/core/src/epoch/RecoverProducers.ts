@@ -1,0 +1,74 @@
+/**
+ * What is remembered of producers when a log is taken over: the manifest's table, and the calls in the segments that were
+ * stored after it.
+ *
+ * No request where the last segment of the epoch says that there are none. A segment that is lost or damaged has lost its
+ * records, so nothing answers with them; readers say what is lost.
+ */
+import { Effect, Result } from "effect"
+import type { CompressionService } from "../codec/Compression.ts"
+import type { Manifest } from "../format/ManifestCodec.ts"
+import { slotKey } from "../format/ObjectKey.ts"
+import { decodeCalls, type HeldCall } from "../format/SegmentBody.ts"
+import { readSegment } from "../format/SegmentCodec.ts"
+import type { StoredProducer } from "../format/StoredProducer.ts"
+import { ObjectStore } from "../store/ObjectStore.ts"
+import { retryWhilePassing, toStoreError } from "../store/StoreRetry.ts"
+import { type ProducerLimits, ProducerTable } from "../write/ProducerTable.ts"
+import { type EndedEpoch, searchStart } from "./EndLiveEpoch.ts"
+import { isSegmentOf } from "./EndOfEpoch.ts"
+import type { LookContext } from "./SlotLook.ts"
+
+export interface RecoveryContext extends LookContext {
+  readonly compression: CompressionService
+  readonly maxSegmentBytes: number
+  readonly producers: ProducerLimits
+}
+
+/** Segments read at one time. */
+const readAhead = 16
+
+/** Slots from `from` up to `to`, inclusive. */
+const slotsFrom = (from: number, to: number): ReadonlyArray<number> =>
+  Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index)
+
+/** The calls in a segment; none, with a word in the process's log, where it is lost or damaged. */
+const callsIn = Effect.fnUntraced(function*(context: RecoveryContext, manifest: Manifest, slot: number) {
+  const store = yield* ObjectStore
+  const place = { logId: manifest.log_id, epoch: manifest.live, slot }
+  const key = slotKey(context.prefix, manifest.live, slot)
+  const none: ReadonlyArray<HeldCall> = []
+  const forgotten = (why: string) =>
+    Effect.as(Effect.logWarning(`calls of producers in ${key} are not remembered: ${why}`), none)
+  const got = yield* Effect.result(retryWhilePassing(store.get(key), context))
+  if (Result.isFailure(got)) {
+    return got.failure.reason === "NotFound" ? yield* forgotten("it is missing") : yield* toStoreError(got.failure)
+  }
+  const read = yield* Effect.result(readSegment(key, got.success.body, context))
+  if (Result.isFailure(read)) {
+    const error = read.failure
+    return error._tag === "SegmentTooNew" ? yield* error : yield* forgotten(error.message)
+  }
+  const { body, header } = read.success
+  if (!isSegmentOf(header, place)) return yield* forgotten("it is not the segment of this slot")
+  const calls = decodeCalls(body, header)
+  return "_tag" in calls ? yield* forgotten(calls.reason) : calls
+})
+
+/**
+ * The table up to the end of the epoch that was live. Fails with the store's errors, and `SegmentTooNew` for a segment of a
+ * newer program, whose calls cannot be known.
+ */
+export const recoverProducers = Effect.fnUntraced(
+  function*(context: RecoveryContext, manifest: Manifest, ended: EndedEpoch | undefined) {
+    const stored: ReadonlyArray<StoredProducer> = manifest.producers ?? []
+    const span = ended?.calls
+    if (ended === undefined || span === undefined) return stored
+    const from = Math.max(searchStart(manifest).slot, span.first)
+    const slots = slotsFrom(from, Math.min(span.last, ended.end.slot - 1))
+    const found = yield* Effect.forEach(slots, (slot) => callsIn(context, manifest, slot), { concurrency: readAhead })
+    const table = new ProducerTable(context.producers, stored)
+    for (const { id, ...call } of found.flat()) table.remember(id, { ...call, epoch: manifest.live })
+    return table.stored(ended.end.at)
+  }
+)

@@ -1,0 +1,184 @@
+/**
+ * What is remembered of producers: each one's newest calls, so that a repeat is answered instead of appended.
+ *
+ * Owns: what a sequence means. Does not own: numbers, durability (it is told how far that is).
+ *
+ * Invariants: what is durable is remembered apart from what is only accepted, so that the table as of the watermark follows
+ * from the durable records alone: a crash takes nothing away that a call it lost had pushed out · no more than `max`
+ * producers with five durable calls each; accepted ones are bounded by the buffer · time is the log's own, `appended_at`.
+ */
+import { Effect } from "effect"
+import type { StoredProducer } from "../format/StoredProducer.ts"
+import { ProducerConflict, ProducerSequenceTooOld } from "../WalError.ts"
+import type { ProducerCall } from "./ProducerCheck.ts"
+import type { Ticket } from "./Segment.ts"
+import type { Admitted } from "./SegmenterParts.ts"
+
+/** Durable calls that are remembered of one producer. */
+export const callsPerProducer = 5
+
+export interface ProducerLimits {
+  /** Producers that are remembered. */
+  readonly max: number
+  /** How long after its newest call a producer is remembered. */
+  readonly ttlMillis: number
+}
+
+/** A call that was accepted. */
+export interface RememberedCall {
+  readonly sequence: number
+  readonly first: number
+  readonly last: number
+  readonly epoch: number
+  /** `appended_at` of its records. */
+  readonly at: number
+  readonly fingerprint: number
+  /** Completes when it is durable; absent once it is. */
+  readonly ticket?: Ticket
+}
+
+/** What tells a call from all others. */
+export type ProducerCallName = Pick<ProducerCall, "fingerprint" | "id" | "sequence">
+
+interface Accepted {
+  readonly id: string
+  readonly call: RememberedCall
+}
+
+/** The accepted calls of one producer, ascending. */
+interface Pending {
+  readonly calls: Map<number, RememberedCall>
+  newest: number
+}
+
+/** What is told durable is cut off the front once this much is. */
+const compactAt = 1_024
+
+export class ProducerTable {
+  private readonly limits: ProducerLimits
+  /** By id, in the order of the newest call; the calls of each ascend. */
+  private readonly durable = new Map<string, ReadonlyArray<RememberedCall>>()
+  private readonly pending = new Map<string, Pending>()
+  /** Accepted calls in the order of their records. */
+  private accepted: Array<Accepted> = []
+  private told = 0
+  private repeated = 0
+
+  constructor(limits: ProducerLimits, stored: ReadonlyArray<StoredProducer> = []) {
+    this.limits = limits
+    for (const { calls, id } of stored) {
+      for (const [sequence, first, last, epoch, at, fingerprint] of calls) {
+        this.remember(id, { sequence, first, last, epoch, at, fingerprint })
+      }
+    }
+  }
+
+  /** Producers that are remembered, with those whose calls are all on their way. */
+  get size(): number {
+    let size = this.durable.size
+    for (const id of this.pending.keys()) if (!this.durable.has(id)) size++
+    return size
+  }
+
+  /** Repeats that were answered. */
+  get repeats(): number {
+    return this.repeated
+  }
+
+  /** The answer to a call of so many records that is not new: that of the first time, or a refusal. */
+  answer(
+    call: ProducerCall,
+    count: number,
+    nowMillis: number
+  ): Effect.Effect<Admitted, ProducerConflict | ProducerSequenceTooOld> | undefined {
+    const found = this.find(call, count, nowMillis)
+    if (found === undefined) return undefined
+    if ("_tag" in found) return Effect.fail(found)
+    this.repeated++
+    const { epoch, first, last, ticket } = found
+    return Effect.succeed({ first, last, epoch, ticket, isRepeat: true })
+  }
+
+  /** This very call was accepted before. */
+  has(call: ProducerCallName, count: number, nowMillis: number): boolean {
+    const found = this.find(call, count, nowMillis)
+    return found !== undefined && !("_tag" in found)
+  }
+
+  private find(
+    call: ProducerCallName,
+    count: number,
+    nowMillis: number
+  ): RememberedCall | ProducerConflict | ProducerSequenceTooOld | undefined {
+    const { fingerprint, id, sequence } = call
+    const pending = this.pending.get(id)
+    const durable = this.durable.get(id) ?? []
+    const stored = pending === undefined && this.isExpired(durable, nowMillis) ? [] : durable
+    const newest = pending?.newest ?? stored.at(-1)?.sequence
+    if (newest === undefined || sequence > newest) return undefined
+    const known = pending?.calls.get(sequence) ?? stored.find((one) => one.sequence === sequence)
+    if (known === undefined) return new ProducerSequenceTooOld({ id, sequence, newest })
+    const isSame = known.fingerprint === fingerprint && known.last - known.first + 1 === count
+    return isSame ? known : new ProducerConflict({ id, sequence, first: known.first, last: known.last })
+  }
+
+  /** A new call was accepted. */
+  accept(id: string, call: RememberedCall): void {
+    if (this.isExpired(this.durable.get(id) ?? [], call.at)) this.durable.delete(id)
+    const pending = this.pending.get(id) ?? { calls: new Map<number, RememberedCall>(), newest: call.sequence }
+    pending.calls.set(call.sequence, call)
+    pending.newest = Math.max(pending.newest, call.sequence)
+    this.pending.set(id, pending)
+    this.accepted.push({ id, call })
+  }
+
+  /** Everything up to this number is durable. */
+  durableThrough(seq: number): void {
+    for (;;) {
+      const next = this.accepted[this.told]
+      if (next === undefined || next.call.last > seq) break
+      this.told++
+      const pending = this.pending.get(next.id)
+      pending?.calls.delete(next.call.sequence)
+      if (pending?.calls.size === 0) this.pending.delete(next.id)
+      const { ticket: _, ...call } = next.call
+      this.remember(next.id, call)
+    }
+    if (this.told < compactAt && this.told < this.accepted.length) return
+    this.accepted = this.accepted.slice(this.told)
+    this.told = 0
+  }
+
+  /** A durable call, after all that are known; what a spool gives back late has a lower sequence than what came meanwhile. */
+  remember(id: string, call: RememberedCall): void {
+    const before = this.durable.get(id) ?? []
+    const kept = this.isExpired(before, call.at) ? [] : before
+    this.durable.delete(id)
+    const calls = [...kept.filter((one) => one.sequence !== call.sequence), call]
+    this.durable.set(id, calls.sort((left, right) => left.sequence - right.sequence).slice(-callsPerProducer))
+    for (const [oldest, calls] of this.durable) {
+      if (this.durable.size <= this.limits.max && !this.isExpired(calls, call.at)) break
+      this.durable.delete(oldest)
+    }
+  }
+
+  /** What is remembered of durable calls, for the manifest. */
+  stored(nowMillis: number): ReadonlyArray<StoredProducer> {
+    const producers: Array<StoredProducer> = []
+    for (const [id, calls] of this.durable) {
+      if (this.isExpired(calls, nowMillis)) continue
+      producers.push({
+        id,
+        calls: calls.map(({ at, epoch, fingerprint, first, last, sequence }) =>
+          [sequence, first, last, epoch, at, fingerprint] as const
+        )
+      })
+    }
+    return producers
+  }
+
+  private isExpired(calls: ReadonlyArray<RememberedCall>, nowMillis: number): boolean {
+    const newest = calls.at(-1)
+    return newest !== undefined && newest.at + this.limits.ttlMillis < nowMillis
+  }
+}

@@ -86,18 +86,30 @@ export const serve = Effect.fnUntraced(function*(name: string, { cwd, env }: Pla
   }
 })
 
+/** A server on an example. */
+export type Serving = Effect.Success<ReturnType<typeof serve>>
+
 /** Lines of JSON that look alike, as records of one source do. */
 export const linesOf = (from: number, count: number): ReadonlyArray<string> =>
-  Array.from({ length: count }, (_, index) => JSON.stringify({ order: from + index, state: "paid", text: "x".repeat(40) }))
+  Array.from(
+    { length: count },
+    (_, index) => JSON.stringify({ order: from + index, state: "paid", text: "a cup of tea ".repeat(20) })
+  )
 
 /**
- * Feeds the empty log of an example, reads it back, kills the process, starts it again, reads it back again, goes on and
- * stops.
+ * Feeds the empty log of an example 200 records, reads them back, kills the process, starts it again, reads them back again
+ * and appends one more. Answers the running server.
  */
-export const liveOnce = Effect.fnUntraced(function*(name: string, place: Place) {
+export const restarted = Effect.fnUntraced(function*(name: string, place: Place) {
   const lines = linesOf(1, 200)
   const first = yield* serve(name, place)
-  assert.deepStrictEqual(yield* first.append(lines), { first_seq: 1, last_seq: 200, count: 200, epoch: 1, ack: "durable" })
+  assert.deepStrictEqual(yield* first.append(lines), {
+    first_seq: 1,
+    last_seq: 200,
+    count: 200,
+    epoch: 1,
+    ack: "durable"
+  })
   assert.deepStrictEqual(yield* first.read(1, 1_000), lines)
   first.program.kill("SIGKILL")
   assert.strictEqual(yield* first.program.ended, "SIGKILL")
@@ -105,7 +117,12 @@ export const liveOnce = Effect.fnUntraced(function*(name: string, place: Place) 
   assert.deepStrictEqual(yield* second.read(1, 1_000), lines)
   assert.deepInclude(yield* second.append(["\"one more\""]), { first_seq: 201, epoch: 2, ack: "durable" })
   assert.deepStrictEqual(yield* second.read(201, 1_000), ["\"one more\""])
-  second.program.kill("SIGTERM")
-  assert.strictEqual(yield* second.program.ended, 0, second.program.output())
-  assert.include(second.program.output(), `stream ${streamOf(name)}: durable to 201, nothing left`)
+  return second
+})
+
+/** Stops a server whose log has so many records: all of them are stored, and it says so. */
+export const stop = Effect.fnUntraced(function*({ program }: Serving, name: string, records: number) {
+  program.kill("SIGTERM")
+  assert.strictEqual(yield* program.ended, 0, program.output())
+  assert.include(program.output(), `stream ${streamOf(name)}: durable to ${records}, nothing left`)
 })

@@ -172,14 +172,20 @@ export interface WalService extends LogReads {
   readonly sink: Sink.Sink<SequenceNumber, AppendRecord, never, AppendError>
   /** Seals what is open and waits until all that was accepted before is durable; its result is the watermark. */
   readonly flush: Effect.Effect<SequenceNumber, WalEnd>
-  /** These are done, in any order; the mark moves over what is contiguous. Creates the cursor where it is missing. */
+  /**
+   * These are done, in any order; the mark moves over what is contiguous. Creates the cursor where it is missing, and waits
+   * then until that is stored.
+   */
   readonly ack: (
     done: SequenceNumber | { readonly from: SequenceNumber; readonly to: SequenceNumber },
     options?: { readonly cursor?: string }
   ) => Effect.Effect<void, AckError>
-  /** Everything up to `seq` is done. A lower value than the mark is a no-op. Creates the cursor where it is missing. */
+  /**
+   * Everything up to `seq` is done. A lower value than the mark is a no-op. Creates the cursor where it is missing, and waits
+   * then until that is stored.
+   */
   readonly commit: (seq: SequenceNumber, options?: { readonly cursor?: string }) => Effect.Effect<void, CursorError>
-  /** Forgets a cursor; `default` cannot be removed. */
+  /** Forgets a cursor, and waits until that is stored; `default` cannot be removed. */
   readonly removeCursor: (cursor: string) => Effect.Effect<void, CursorError>
   /**
    * Deletes whole segments of what is durable now, at or below `seq`, as far as every cursor allows, and the rest once they

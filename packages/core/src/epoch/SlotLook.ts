@@ -4,6 +4,7 @@ import type { DigestService } from "../codec/Digest.ts"
 import { epochPrefix, keyBefore, parseSlotKey, slotKey } from "../format/ObjectKey.ts"
 import { readHeader } from "../format/SegmentCodec.ts"
 import { maxHeaderBytes } from "../format/SegmentHeader.ts"
+import { followPages } from "../store/ListPages.ts"
 import { ObjectStore } from "../store/ObjectStore.ts"
 import { type Backoff, retryWhilePassing, toStoreError } from "../store/StoreRetry.ts"
 import type { ListedSlot } from "./EndOfEpoch.ts"
@@ -19,28 +20,23 @@ export interface LookContext {
   readonly onForeign?: (key: string) => void
 }
 
-/** A listing is at most so many pages: 10 million slots. Beyond it something lists for ever. */
-const maxPages = 10_000
-
 /** All slots of the epoch from `from` up, in the store's order; keys that are not ours are left out. */
 export const listSlots = Effect.fnUntraced(function*(context: LookContext, epoch: number, from: number) {
   const store = yield* ObjectStore
   const slots: Array<ListedSlot> = []
-  const startAfter = keyBefore(context.prefix, { epoch, slot: from })
-  let page: string | undefined
-  for (let count = 0; count < maxPages; count++) {
-    const listed = yield* retryWhilePassing(
-      store.list({ prefix: epochPrefix(context.prefix, epoch), startAfter, ...(page === undefined ? {} : { page }) }),
-      context
-    ).pipe(Effect.mapError(toStoreError))
-    for (const object of listed.objects) {
-      const name = parseSlotKey(context.prefix, object.key)
-      if (name === undefined) context.onForeign?.(object.key)
-      else if (name.epoch === epoch) slots.push({ slot: name.slot, sizeBytes: object.sizeBytes })
-    }
-    page = listed.next
-    if (page === undefined) break
+  const request = {
+    prefix: epochPrefix(context.prefix, epoch),
+    startAfter: keyBefore(context.prefix, { epoch, slot: from })
   }
+  yield* followPages((page) => retryWhilePassing(store.list(page), context), request, (page) =>
+    Effect.sync(() => {
+      for (const object of page.objects) {
+        const name = parseSlotKey(context.prefix, object.key)
+        if (name === undefined) context.onForeign?.(object.key)
+        else if (name.epoch === epoch) slots.push({ slot: name.slot, sizeBytes: object.sizeBytes })
+      }
+      return true
+    })).pipe(Effect.mapError(toStoreError))
   return slots
 })
 

@@ -22,6 +22,7 @@ import {
   swapManifest
 } from "../manifest/ManifestStore.ts"
 import { NonceSource } from "../Nonce.ts"
+import { followPages } from "../store/ListPages.ts"
 import { type ListedObject, ObjectStore } from "../store/ObjectStore.ts"
 import type { ObjectStoreError } from "../store/ObjectStoreError.ts"
 import { retryWhilePassing, toStoreError } from "../store/StoreRetry.ts"
@@ -71,19 +72,19 @@ const accessOf = (request: TakeoverRequest): ManifestAccess => ({
 /** The key of any segment or end marker, behind however many foreign objects. */
 const firstSegment = Effect.fnUntraced(function*(request: TakeoverRequest) {
   const store = yield* ObjectStore
-  let page: string | undefined
-  do {
-    const listed = yield* retryWhilePassing(
-      store.list({ prefix: segmentsPrefix(request.prefix), ...(page === undefined ? {} : { page }) }),
-      request
-    ).pipe(Effect.mapError(toStoreError))
-    const isOurs = (object: ListedObject) => parseSlotKey(request.prefix, object.key) !== undefined
-    for (const object of listed.objects) if (!isOurs(object)) request.onForeign?.(object.key)
-    const found = listed.objects.find(isOurs)
-    if (found !== undefined) return found.key
-    page = listed.next
-  } while (page !== undefined)
-  return undefined
+  const isOurs = (object: ListedObject) => parseSlotKey(request.prefix, object.key) !== undefined
+  let found: string | undefined
+  yield* followPages(
+    (page) => retryWhilePassing(store.list(page), request),
+    { prefix: segmentsPrefix(request.prefix) },
+    (page) =>
+      Effect.sync(() => {
+        for (const object of page.objects) if (!isOurs(object)) request.onForeign?.(object.key)
+        found = page.objects.find(isOurs)?.key
+        return found === undefined
+      })
+  ).pipe(Effect.mapError(toStoreError))
+  return found
 })
 
 /** Creates the manifest of a new log, or reads the one that somebody else created meanwhile. */

@@ -8,6 +8,12 @@ import { Schema } from "effect"
 /** Sequence numbers, slots, epochs: whole numbers from 0 to 2^53-1. */
 export const Count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))
 
+const upTo = (maximum: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum }))
+
+/** Epochs and slots, as far as a key can name them. */
+export const Epoch = upTo(9_999_999_999)
+export const Slot = upTo(999_999_999_999)
+
 /** 128 bits as 32 lower-case hexadecimal digits. */
 export const Hex128 = Schema.String.check(Schema.isPattern(/^[0-9a-f]{32}$/))
 
@@ -18,8 +24,8 @@ export const Hex128 = Schema.String.check(Schema.isPattern(/^[0-9a-f]{32}$/))
  * after the segment before it.
  */
 export const Boundary = Schema.Struct({
-  epoch: Count,
-  slot: Count,
+  epoch: Epoch,
+  slot: Slot,
   seq: Count,
   at: Schema.Finite,
   chain: Hex128

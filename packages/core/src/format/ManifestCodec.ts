@@ -6,7 +6,7 @@
  */
 import { Effect, Predicate, Result, Schema } from "effect"
 import { ManifestCorrupt, ManifestTooNew } from "../WalError.ts"
-import { Boundary, Count, Hex128 } from "./Boundary.ts"
+import { Boundary, Count, Epoch, Hex128 } from "./Boundary.ts"
 import { decodeText, encodeText } from "./Bytes.ts"
 import { CursorSet, defaultCursor } from "./CursorSet.ts"
 import { OriginMarks } from "./Extensions.ts"
@@ -23,13 +23,13 @@ const Fields = Schema.Struct({
   version: Schema.Int,
   log_id: Hex128,
   /** The newest epoch that was claimed, and by whom. */
-  epoch: Count,
+  epoch: Epoch,
   nonce: Hex128,
   host: Schema.String,
   /** Names this very body. */
   commit_id: Hex128,
   /** The one epoch that was activated and has no recorded end; 0 in a log that has none. */
-  live: Count,
+  live: Epoch,
   /** Slots that the writer of the live epoch can have in flight. */
   live_window: Count,
   trim: Boundary,

@@ -72,7 +72,8 @@ export const closeLog = Effect.fnUntraced(function*(engine: LogEngine) {
   yield* within(drained)
   if (engine.cursors.dirtySinceMillis !== undefined) manifest = yield* within(written)
   const report = reportOf(engine, Option.getOrElse(manifest, () => false))
-  fate.end(new WalClosed({ streamId: engine.options.streamId }))
+  // One that was taken over while it drained stays fenced: who has it now is worth more than that it is closed.
+  fate.end(fate.refusal ?? new WalClosed({ streamId: engine.options.streamId }))
   yield* logReport(report)
   return report
 })

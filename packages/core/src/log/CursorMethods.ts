@@ -1,4 +1,8 @@
-/** The cursor calls of a log: they change memory at once, the store later. */
+/**
+ * The cursor calls of a log: marks move in memory at once, and in the store later. Which cursors there are is different: a
+ * cursor that is made or removed is so in the store once the call is done, so that a crash does not bring back the mark of
+ * one that was removed, or delete what one that was made still needs.
+ */
 import { Effect } from "effect"
 import type { Cursors } from "../cursor/Cursors.ts"
 import { defaultCursor } from "../format/CursorSet.ts"
@@ -13,6 +17,8 @@ export interface CursorParts {
   readonly nowMillis: () => number
   /** A call has been taken. */
   readonly onChange: () => void
+  /** Stores the cursors as they are now. */
+  readonly store: Effect.Effect<void, WalEnd>
 }
 
 export const makeCursorMethods = (parts: CursorParts): Pick<WalService, "ack" | "commit" | "removeCursor"> => {
@@ -25,13 +31,23 @@ export const makeCursorMethods = (parts: CursorParts): Pick<WalService, "ack" | 
       parts.onChange()
       return Effect.void
     })
+  /** As `change`, of a cursor that may be a new one. */
+  const changeOf = <E>(name: string, attempt: (nowMillis: number) => E | undefined): Effect.Effect<void, E | WalEnd> =>
+    Effect.suspend(() => {
+      const isNew = cursors.mark(name) === undefined
+      return isNew ? Effect.andThen(change(attempt), parts.store) : change(attempt)
+    })
   return {
     ack: (done, options) => {
       const range = typeof done === "number" ? { from: done, to: done } : done
-      return change((now) => cursors.ack(options?.cursor ?? defaultCursor, range, now))
+      const name = options?.cursor ?? defaultCursor
+      return changeOf(name, (now) => cursors.ack(name, range, now))
     },
-    commit: (seq, options) => change((now) => cursors.commit(options?.cursor ?? defaultCursor, seq, now)),
-    removeCursor: (cursor) => change((now) => cursors.remove(cursor, now))
+    commit: (seq, options) => {
+      const name = options?.cursor ?? defaultCursor
+      return changeOf(name, (now) => cursors.commit(name, seq, now))
+    },
+    removeCursor: (cursor) => Effect.andThen(change((now) => cursors.remove(cursor, now)), parts.store)
   }
 }
 

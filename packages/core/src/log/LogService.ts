@@ -123,7 +123,8 @@ export const makeService = (
       fate: engine.fate,
       cursors: engine.cursors,
       nowMillis: () => monotonicMillis(engine.clock),
-      onChange: () => engine.coordinator.cursorChanged()
+      onChange: () => engine.coordinator.cursorChanged(),
+      store: Effect.suspend(() => engine.coordinator.commit)
     }),
     trim: makeTrim(engine),
     ...makeReadMethods(engine, metrics),

@@ -95,7 +95,7 @@ export const makePassThrough = (options: WalOptions, parts: PassThroughParts): W
     sink: Sink.forEachArray((records: ReadonlyArray<AppendRecord>) => append(records)).pipe(Sink.map(() => last)),
     flush: Effect.map(fate.check, () => last),
     // Checked as in every log; nothing is ever stored, so no time counts.
-    ...makeCursorMethods({ fate, cursors, nowMillis: () => 0, onChange: () => undefined }),
+    ...makeCursorMethods({ fate, cursors, nowMillis: () => 0, onChange: () => undefined, store: Effect.void }),
     trim: (seq) => checkTrim(seq).pipe(Effect.andThen(fate.check), Effect.map(() => last)),
     replay: (given?: { readonly until?: "durable-end" | "live" }) => nothing(given?.until ?? "live"),
     read: (given?: { readonly until?: "durable-end" | "live" }) => nothing(given?.until ?? "durable-end"),

@@ -39,10 +39,12 @@ describe("a cursor created while a trim is under way", () => {
       )
       const trimming = yield* start(log.wal.trim(20))
       yield* settle
-      yield* log.wal.commit(5, { cursor: "late" })
+      const committing = yield* start(log.wal.commit(5, { cursor: "late" }))
+      yield* settle
       free()
       yield* Deferred.done(hold, Exit.void)
       assert.strictEqual(yield* Fiber.join(trimming), 20)
+      yield* Fiber.join(committing)
       yield* settle
       assert.strictEqual([...log.memory.objects.keys()].filter(isSegmentKey).length, 1)
       assert.strictEqual((yield* log.wal.status).cursors["late"]?.mark, 20)

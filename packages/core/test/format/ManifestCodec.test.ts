@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { Boundary, Count, Hex128 } from "../../src/format/Boundary.ts"
+import { Boundary, Count, Epoch, Hex128 } from "../../src/format/Boundary.ts"
 import { decodeText, encodeText } from "../../src/format/Bytes.ts"
 import { decodeManifest, encodeManifest } from "../../src/format/ManifestCodec.ts"
 import { sampleManifest } from "./Samples.ts"
@@ -19,8 +19,8 @@ const corrupt = ["ManifestCorrupt", key]
 
 const Fields = Schema.Struct({
   log_id: Hex128,
-  epoch: Count,
-  live: Count,
+  epoch: Epoch,
+  live: Epoch,
   live_window: Count,
   host: Schema.String.check(Schema.makeFilter((text) => text.isWellFormed())),
   trim: Boundary,
@@ -90,7 +90,9 @@ describe("a manifest", () => {
           ["\"default\":30", "\"default\":9007199254740993"],
           ["\"default\":30", "\"other\":30"],
           ["\"log_id\":\"a", "\"log_id\":\"A"],
-          ["\"epoch\":4", "\"epoch\":-4"]
+          ["\"epoch\":4", "\"epoch\":-4"],
+          // More than a key can name.
+          ["\"epoch\":4", "\"epoch\":10000000000"]
         ] as const
       ) {
         assert.include(good, from)

@@ -1,3 +1,4 @@
+import { ObjectStore } from "@effect-wal/core/store/ObjectStore"
 import { Wal, type WalLocalOptions } from "@effect-wal/core/Wal"
 import type { WalService } from "@effect-wal/core/WalService"
 import { assert, describe, it } from "@effect/vitest"
@@ -47,6 +48,22 @@ const countingDisk = () => {
 const segments = (wal: WalService) => Effect.map(wal.status, (status) => status.segments.durable)
 
 describe("a log on this machine's disk", () => {
+  it.effect("[kind N] is not ended by a program that takes its directory for an object store: it loses nothing", () =>
+    Effect.gen(function*() {
+      const path = yield* freshDirectory
+      const directory = yield* DirectoryObjectStore.make({ path })
+      const opened = asProcess(Effect.scoped(Wal.make({ ...ids }))).pipe(
+        Effect.provideService(ObjectStore, { ...directory, proven: true })
+      )
+      yield* Effect.scoped(Effect.gen(function*() {
+        yield* store(yield* openLog(path), records(3))
+        // The manifest does not know of the records yet, as after a kill.
+        assert.strictEqual((yield* Effect.flip(opened))._tag, "UnexpectedResponse")
+      }))
+      const wal = yield* openLog(path)
+      assert.deepStrictEqual(texts(yield* readAll(wal)), ["r1", "r2", "r3"])
+    }))
+
   it.effect("[case 10] keeps what was durable, and a restart goes on behind it", () =>
     Effect.gen(function*() {
       const path = yield* freshDirectory

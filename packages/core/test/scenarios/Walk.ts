@@ -223,9 +223,9 @@ const walk = (memory: MemoryHandles, seed: number, { options, spools = 0 }: Walk
 export const walks = Effect.fnUntraced(function*(from: number, count: number, settings: WalkSettings) {
   const sum = { acked: 0, spooled: 0 }
   for (let seed = from; seed < from + count; seed++) {
-    const { acked, spooled } = yield* Effect.scoped(
-      Effect.flatMap(MemoryObjectStore.make(), (memory) => walk(memory, seed, settings))
-    )
+    // A clock of its own: the killed processes of a walk, which still have timers, end with it.
+    const { acked, spooled } = yield* Effect.flatMap(MemoryObjectStore.make(), (memory) => walk(memory, seed, settings))
+      .pipe(Effect.scoped, Effect.provide(TestClock.layer()))
     sum.acked += acked
     sum.spooled += spooled
   }

@@ -98,7 +98,7 @@ export class World {
   }
 
   /** One more process. */
-  process(host: string, options: Options = {}, spool?: MemorySpool): Process {
+  process(host: string, options: Options = {}, spool?: Pick<MemorySpool, "attach">): Process {
     const faults = FaultyObjectStore.make(this.memory.store)
     const disk = spool?.attach()
     const crash = () => {

@@ -80,3 +80,24 @@ describe("a listing in no order", () => {
       yield* settle
     }))
 })
+
+describe("a listing that goes in circles", () => {
+  it.effect("[kind L] while a log is opened is told, in bounded memory, and the log opens once it is mended", () =>
+    Effect.gen(function*() {
+      const writer = yield* open(ones)
+      yield* store(writer.wal, records(20))
+      const list = writer.memory.store.list
+      let pages = 0
+      Object.assign(writer.memory.store, {
+        list: (request: ListRequest) =>
+          Effect.map(list(request), (listed) => ({ ...listed, next: String(++pages % 3) }))
+      })
+      const error = yield* Effect.flip(drive(reopen(writer, ones)))
+      assert.strictEqual(error._tag, "UnexpectedResponse")
+      assert.include(error.message, "no end")
+      assert.isBelow(pages, 40)
+      Object.assign(writer.memory.store, { list })
+      const log = yield* drive(reopen(writer, ones))
+      assert.deepStrictEqual(seqs(yield* readAll(log.wal)), range(1, 20))
+    }))
+})

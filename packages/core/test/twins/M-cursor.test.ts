@@ -91,4 +91,27 @@ describe("a cursor that was removed", () => {
       const log = yield* reopen(writer, still)
       assert.deepStrictEqual(yield* replayed(log, "x"), range(10, 20))
     }))
+
+  it.effect("[kind M] and made again lower, then a crash: nothing between the two is passed over", () =>
+    Effect.gen(function*() {
+      const writer = yield* open({ ...still, segment: { maxEntries: 1 } })
+      yield* store(writer.wal, records(20))
+      yield* writer.wal.commit(15, { cursor: "x" })
+      yield* writer.wal.removeCursor("x")
+      yield* writer.wal.commit(3, { cursor: "x" })
+      const log = yield* reopen(writer, still)
+      assert.deepStrictEqual(yield* replayed(log, "x"), range(4, 20))
+    }))
+
+  it.effect("[kind M] stays removed after a crash, and one that was made is there", () =>
+    Effect.gen(function*() {
+      const writer = yield* open(still)
+      yield* store(writer.wal, records(20))
+      yield* writer.wal.commit(15, { cursor: "x" })
+      yield* writer.wal.ack(1, { cursor: "y" })
+      yield* writer.wal.removeCursor("x")
+      const log = yield* reopen(writer, still)
+      assert.hasAllKeys((yield* log.wal.status).cursors, ["default", "y"])
+      assert.strictEqual((yield* log.wal.status).cursors["y"]?.mark, 1)
+    }))
 })

@@ -45,6 +45,7 @@ describe("closing", () => {
       assert.deepInclude(report, { durable: 3, lost: { from: 4, to: 5 }, manifestWritten: false })
       const [tried, tag] = [written(), log.memory.objects.get(manifest)?.tag]
       assert.deepStrictEqual([tried - Number(before[0]), tag], [1, before[1]], "one try, refused by its condition")
+      assert.deepInclude(yield* log.wal.status, { state: "fenced", newOwner: "newer" })
     }))
 
   it.effect("[kind R] a log that was taken over and does not know it yet: what the newer one has is untouched", () =>

@@ -17,6 +17,7 @@ import { checkKey, commit, currentVersion, versionsOf } from "./Directory.ts"
 import { afterCommit, beforeCommit, isAbsent } from "./DiskAnswer.ts"
 import {
   firstVersion,
+  journalName,
   keptVersions,
   parentOf,
   tagOf,
@@ -36,11 +37,32 @@ const checkBody = (directory: Directory, operation: Operation, key: string, body
     ? Effect.void
     : Effect.fail(answer(operation, key, "UnexpectedResponse", "the body has another CRC-32 than the caller says"))
 
+/** The prefix of the log whose slot the key is; `undefined` for other keys. */
+const logOf = (key: string): string | undefined => /^(.*)segments\/\d+\/\d+\.seg$/.exec(key)?.[1]
+
+/**
+ * Fails for a slot of a log that is kept in append-only files here: this store sees none of its slots, and would end it as
+ * an empty one.
+ */
+const refuseLocalLog = Effect.fnUntraced(function*(directory: Directory, key: string) {
+  const prefix = logOf(key)
+  if (prefix === undefined) return
+  const isThere = yield* directory.disk.stat(join(directory.root, prefix, journalName)).pipe(
+    Effect.as(true),
+    Effect.catchIf(isAbsent, () => Effect.succeed(false)),
+    Effect.mapError(beforeCommit("create", key))
+  )
+  if (!isThere) return
+  const detail = `${join(directory.root, prefix)} holds a log of the local backend; open it as one`
+  return yield* answer("create", key, "UnexpectedResponse", detail)
+})
+
 /** Writes the object if the key is free. */
 export const create = Effect.fnUntraced(
   function*(directory: Directory, key: string, body: Uint8Array, options?: WriteOptions) {
     yield* checkKey("create", key)
     yield* checkBody(directory, "create", key, body, options)
+    yield* refuseLocalLog(directory, key)
     const request = { operation: "create" as const, key, fileName: key, directoryName: parentOf(key), body }
     if (yield* commit(directory, request)) return tagOf(firstVersion)
     const there = yield* directory.disk.stat(join(directory.root, key)).pipe(

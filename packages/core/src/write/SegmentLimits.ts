@@ -1,4 +1,5 @@
 /** When a segment cannot take another record: pure arithmetic, shared by those who plan and those who fill. */
+import type { Measured } from "./RecordCheck.ts"
 import type { PendingSegment } from "./Segment.ts"
 
 export interface SegmentLimits {
@@ -51,3 +52,13 @@ export const sealsFor = (limits: SegmentLimits, start: SegmentFill, sizes: Reado
   }
   return seals
 }
+
+/** The same for a call; that of a producer stays together, and seals no more than what was open before. */
+export const sealsForCall = (
+  limits: SegmentLimits,
+  start: SegmentFill,
+  { call, contentBytes }: Pick<Measured, "call" | "contentBytes">
+): number =>
+  call === undefined
+    ? sealsFor(limits, start, contentBytes)
+    : Number(isFullFor(limits, start, call.contentBytes, contentBytes.length))

@@ -23,7 +23,7 @@ import { type Measured, recordOverheadBytes } from "./RecordCheck.ts"
 import { decideSeal } from "./SealPolicy.ts"
 import { newSegment, type PendingSegment, type Ticket } from "./Segment.ts"
 import type { Admitted, SegmenterParts, SegmenterSettings } from "./SegmenterParts.ts"
-import { fillOf, isFullFor, sealsFor } from "./SegmentLimits.ts"
+import { fillOf, isFullFor, sealsForCall } from "./SegmentLimits.ts"
 import { Signal } from "./Signal.ts"
 import { WaitingLine } from "./WaitingLine.ts"
 
@@ -89,7 +89,7 @@ export class Segmenter {
       if ("_tag" in measured) return Effect.fail(measured)
       const known = this.known(measured)
       if (known !== undefined) return known
-      return this.fits(measured) ? Effect.succeed(this.admitAll(measured)) : this.appendInTurn(measured)
+      return this.roomFor(measured) === "queue" ? Effect.succeed(this.admitAll(measured)) : this.appendInTurn(measured)
     })
   }
 
@@ -103,7 +103,8 @@ export class Segmenter {
       if ("_tag" in measured) return Effect.fail(measured)
       const known = this.known(measured)
       if (known !== undefined) return known
-      if (this.fits(measured)) return Effect.succeed(this.admitAll(measured))
+      const room = this.roomFor(measured)
+      if (room !== undefined) return Effect.succeed(this.admitAll(measured, room === "beyond"))
       const full = new BufferFull({ bufferedBytes: this.bufferedBytes, limitBytes: this.settings.maxBufferedBytes })
       this.wantRoom()
       return Effect.fail(full)
@@ -163,9 +164,9 @@ export class Segmenter {
     return Math.max(this.parts.clock.currentTimeMillisUnsafe(), this.lastAt)
   }
 
-  private admitAll(measured: Measured): Admitted {
+  private admitAll(measured: Measured, beyondQueue = false): Admitted {
     const first = this.last + 1
-    this.admit(measured, 0)
+    this.admit(measured, 0, beyondQueue)
     const answer = this.answer(first)
     this.tell()
     return answer
@@ -188,8 +189,8 @@ export class Segmenter {
     return { first, last: this.last, epoch: this.settings.epoch, ticket: this.last < first ? undefined : this.newest }
   }
 
-  /** Accepts what there is room for, from `start` on; answers where it stopped. */
-  private admit(measured: Measured, start: number): number {
+  /** Accepts what there is room for, from `start` on, in the queue too unless told otherwise; answers where it stopped. */
+  private admit(measured: Measured, start: number, beyondQueue = false): number {
     const { contentBytes, records } = measured
     if (start >= records.length) return start
     if (measured.call !== undefined) return this.admitCall(measured, measured.call)
@@ -200,10 +201,10 @@ export class Segmenter {
       const content = contentBytes[index]
       if (record === undefined || content === undefined) break
       if (!this.buffer.has(content + recordOverheadBytes)) break
-      const open = this.openFor(content)
+      const open = this.openFor(content, 1, beyondQueue)
       if (open === undefined) break
       this.take(open, record, content, now)
-      this.sealIfFull(open)
+      this.sealIfFull(open, beyondQueue)
     }
     if (index > start) {
       this.lastAt = now
@@ -280,11 +281,11 @@ export class Segmenter {
   }
 
   /** The segment that takes records of this size together: the open one, or a new one once the full one is sealed. */
-  private openFor(content: number, entries = 1): PendingSegment | undefined {
+  private openFor(content: number, entries: number, beyondQueue = false): PendingSegment | undefined {
     const open = this.open
     if (open !== undefined) {
       if (!isFullFor(this.settings, fillOf(this.open), content, entries)) return open
-      if (!this.parts.queue.hasRoom) return undefined
+      if (!beyondQueue && !this.parts.queue.hasRoom) return undefined
       this.seal(open)
     }
     this.open = newSegment(this.last + 1, monotonicMillis(this.parts.clock))
@@ -301,9 +302,9 @@ export class Segmenter {
     this.newest = segment.ticket
   }
 
-  private sealIfFull(open: PendingSegment): void {
+  private sealIfFull(open: PendingSegment, beyondQueue = false): void {
     const full = open.columns.count >= this.settings.maxEntries || open.contentBytes >= this.settings.maxBytes
-    if (full && this.parts.queue.hasRoom) this.seal(open)
+    if (full && (beyondQueue || this.parts.queue.hasRoom)) this.seal(open)
   }
 
   private seal(segment: PendingSegment): void {
@@ -338,15 +339,18 @@ export class Segmenter {
     return undefined
   }
 
-  /** Whether all records can be accepted now, in bytes and in sealed segments, and nobody waits before them. */
-  private fits(measured: Measured): boolean {
-    const { call, contentBytes, records } = measured
-    if (records.length === 0) return true
-    if (this.line.length > 0 || !this.buffer.hasForAll(measured.bufferBytes, records.length)) return false
-    const seals = call === undefined
-      ? sealsFor(this.settings, fillOf(this.open), contentBytes)
-      : Number(isFullFor(this.settings, fillOf(this.open), call.contentBytes, records.length))
-    return this.parts.queue.size + seals <= this.parts.queue.capacity
+  /**
+   * Where all records can be accepted now, in bytes and in sealed segments; nowhere while somebody waits before them.
+   * `beyond`: a call of more segments than the queue ever holds would never fit. It is bounded by its bytes alone, and can go
+   * in as soon as there is a place for its first segment.
+   */
+  private roomFor(measured: Measured): "queue" | "beyond" | undefined {
+    if (measured.records.length === 0) return "queue"
+    if (this.line.length > 0 || !this.buffer.hasForAll(measured.bufferBytes, measured.records.length)) return undefined
+    const seals = sealsForCall(this.settings, fillOf(this.open), measured)
+    const { capacity, hasRoom, size } = this.parts.queue
+    if (size + seals <= capacity) return "queue"
+    return hasRoom && seals > capacity ? "beyond" : undefined
   }
 
   /** Accepts piece by piece, one waiting call after the other. */

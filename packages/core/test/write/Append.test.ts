@@ -173,6 +173,27 @@ describe("append", () => {
       assert.strictEqual((yield* log.wal.appendNow(records(1, 19))).last, 19)
     }))
 
+  it.effect("appendNow takes a call of more segments than the queue holds, whole, once one has a place", () =>
+    Effect.gen(function*() {
+      const gates = makeGates()
+      const log = yield* open({ ...still, segment: { maxEntries: 1 } }, { rules: [holdPuts(gates.of)] })
+      yield* log.wal.appendNow(records(1))
+      yield* settle
+      // Not while the queue is full: one under way, 16 queued, one open that is full.
+      yield* log.wal.appendNow(records(17, 2))
+      assert.strictEqual((yield* Effect.flip(log.wal.appendNow(records(40, 19))))._tag, "BufferFull")
+      assert.strictEqual((yield* log.wal.status).lastAccepted, 18)
+      for (const slot of range(0, 2)) yield* gates.open(key(slot))
+      yield* settle
+      const { durable, last } = yield* log.wal.appendNow(records(40, 19))
+      assert.strictEqual(last, 58)
+      // It counts: nothing more goes in beside it.
+      assert.strictEqual((yield* Effect.flip(log.wal.appendNow(records(1))))._tag, "BufferFull")
+      for (const slot of range(3, 57)) yield* gates.open(key(slot))
+      yield* durable
+      assert.deepStrictEqual(texts(yield* readAll(log.wal)), range(1, 58).map((n) => `r${n}`))
+    }))
+
   it.effect("stamps appended_at from the clock, and never lets it fall when the clock steps back", () =>
     Effect.gen(function*() {
       const { wal } = yield* open(still)

@@ -11,7 +11,7 @@ import { join, resolve } from "node:path"
 import { Digest } from "../codec/Digest.ts"
 import { NonceSource } from "../Nonce.ts"
 import { ObjectStore } from "../store/ObjectStore.ts"
-import { ConfigError } from "../WalError.ts"
+import { ConfigError, StoreUnavailable } from "../WalError.ts"
 import type { Directory } from "./directory/Directory.ts"
 import { get, list } from "./directory/DirectoryReads.ts"
 import { create, remove, replace } from "./directory/DirectoryWrites.ts"
@@ -21,6 +21,7 @@ import { makeDirectories } from "./directory/MakeDirectories.ts"
 import { networkFileSystemOf } from "./directory/NetworkFileSystem.ts"
 import type { DiskError, DiskFileService } from "./DiskFile.ts"
 import { DiskFile } from "./DiskFile.ts"
+import { isNoRoom } from "./journal/JournalError.ts"
 
 export interface DirectoryObjectStoreOptions {
   /** The directory; created when it is not there, with those above it. */
@@ -89,14 +90,22 @@ const prepare = Effect.fnUntraced(function*(options: DirectoryObjectStoreOptions
   return { disk, root, nonce: yield* NonceSource, digest: yield* yield* Digest, durable: new Set() }
 })
 
+/** A full disk is nobody's mistake and passes: it can be tried again. */
+const notPrepared = (options: DirectoryObjectStoreOptions, error: DiskError): ConfigError | StoreUnavailable =>
+  isNoRoom(error)
+    ? new StoreUnavailable({ operation: "open", key: error.path, detail: error.message })
+    : configError(options.path, `can't be used: ${error.message}`)
+
 /**
  * The store in the directory. Fails `ConfigError` when the directory can't be made or used, is no directory, or is on a
- * network file system.
+ * network file system; `StoreUnavailable` when the disk has no room for what has to be made first.
  */
 export const make = Effect.fnUntraced(
-  function*(options: DirectoryObjectStoreOptions): Effect.fn.Return<ObjectStore["Service"], ConfigError> {
+  function*(
+    options: DirectoryObjectStoreOptions
+  ): Effect.fn.Return<ObjectStore["Service"], ConfigError | StoreUnavailable> {
     const directory = yield* prepare(options).pipe(
-      Effect.catchTag("DiskError", (error) => Effect.fail(configError(options.path, `can't be used: ${error.message}`)))
+      Effect.catchTag("DiskError", (error) => Effect.fail(notPrepared(options, error)))
     )
     return ObjectStore.of({
       id: `file://${directory.root}`,
@@ -112,5 +121,5 @@ export const make = Effect.fnUntraced(
 )
 
 /** `make` as a layer. */
-export const layer = (options: DirectoryObjectStoreOptions): Layer.Layer<ObjectStore, ConfigError> =>
+export const layer = (options: DirectoryObjectStoreOptions): Layer.Layer<ObjectStore, ConfigError | StoreUnavailable> =>
   Layer.effect(ObjectStore, make(options))

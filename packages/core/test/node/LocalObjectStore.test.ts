@@ -289,4 +289,16 @@ describe("LocalObjectStore and opening", () => {
       assert.strictEqual(yield* tagOf(changed({ realPath: () => failure("EACCES") })), "ConfigError")
       yield* storeIn(path)
     }))
+
+  it.effect("[case 20] a full disk is no mistake in the options: the same opening succeeds once there is room", () =>
+    Effect.gen(function*() {
+      const path = join(yield* freshDirectory, "not", "there", "yet")
+      for (const code of ["ENOSPC", "EDQUOT"]) {
+        const disk = changed({ makeDirectory: () => failure(code) })
+        const error = yield* Effect.flip(Effect.scoped(storeIn(path, { disk })))
+        assert.strictEqual(error._tag, "StoreUnavailable")
+        assert.include(error.message, code)
+      }
+      yield* storeIn(path)
+    }))
 })

@@ -1,5 +1,5 @@
 /**
- * `node scripts/rule-mutations.ts [--first] [part of a name]`: takes one rule of the protocol out at a time, in a copy of
+ * `node scripts/rule-mutations.ts [--first] [part of a name, ...]`: takes one rule of the protocol out at a time, in a copy of
  * the tree, and runs the tests of the protocol there. Prints one line of JSON a rule: `{ rule, failed, tests }`; exit status
  * 1 if a rule is missed by all tests. `--first` stops each run at the first test that fails: much faster, and enough to see
  * that a rule is noticed.
@@ -22,7 +22,8 @@ import { type Edit, type Rule, rules } from "./rules.ts"
 
 const root = join(import.meta.dirname, "..")
 const left = new Set(["node_modules", "dist", ".git"])
-const folders = ["epoch", "format", "manifest", "retain", "scenarios", "write"]
+/** The tests of the protocol. */
+const folders = ["epoch/", "format/", "manifest/", "retain/", "scenarios/", "write/"]
 /** Longest run of the tests of one rule, and the status of `timeout` when it was longer. */
 const runSeconds = 240
 const timedOut = 124
@@ -71,11 +72,11 @@ interface Report {
   }>
 }
 
-const failedTests = (copy: string): ReadonlyArray<string> => {
+const failedTests = (copy: string, tests: ReadonlyArray<string> = folders): ReadonlyArray<string> => {
   const output = join(copy, "rules-report.json")
   rmSync(output, { force: true })
   const vitest = join(root, "node_modules", "vitest", "vitest.mjs")
-  const paths = folders.map((folder) => `packages/core/test/${folder}/`)
+  const paths = tests.map((path) => `packages/core/test/${path}`)
   // Without a rule a loop may not end: the run and all its workers are killed then.
   const run = spawnSync(
     "timeout",
@@ -106,25 +107,26 @@ const failedTests = (copy: string): ReadonlyArray<string> => {
 }
 
 /** The tests that fail without the rule; the copy is as before afterwards. */
-const withoutRule = (copy: string, { edits }: Rule): ReadonlyArray<string> => {
+const withoutRule = (copy: string, { edits, tests }: Rule): ReadonlyArray<string> => {
   const path = (edit: Edit) => join(copy, "packages/core/src", edit.file)
   const originals = new Map(edits.map((edit) => [path(edit), readFileSync(path(edit), "utf8")] as const))
   for (const edit of edits) writeFileSync(path(edit), changed(readFileSync(path(edit), "utf8"), edit))
-  const failed = failedTests(copy)
+  const failed = failedTests(copy, tests)
   for (const [file, text] of originals) writeFileSync(file, text)
   return failed
 }
 
-const wanted = process.argv.slice(2).find((argument) => !argument.startsWith("--")) ?? ""
+const parts = process.argv.slice(2).filter((argument) => !argument.startsWith("--"))
+const chosen = rules.filter(({ name }) => parts.length === 0 || parts.some((part) => name.includes(part)))
 const copy = copyTree()
 const print = (rule: string, tests: ReadonlyArray<string>) =>
   process.stdout.write(`${JSON.stringify({ rule, failed: tests.length, tests: tests.slice(0, 5) })}\n`)
 process.on("exit", () => rmSync(copy, { recursive: true, force: true }))
 
-const whole = failedTests(copy)
+const whole = failedTests(copy, [...new Set(chosen.flatMap(({ tests }) => tests ?? folders))])
 print("all rules in force", whole)
 let missed = 0
-for (const rule of rules.filter(({ name }) => name.includes(wanted))) {
+for (const rule of chosen) {
   const failed = withoutRule(copy, rule)
   print(rule.name, failed)
   if (failed.length === 0) missed++

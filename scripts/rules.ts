@@ -13,6 +13,8 @@ export interface Edit {
 export interface Rule {
   readonly name: string
   readonly edits: ReadonlyArray<Edit>
+  /** The tests that are run, from `packages/core/test`; default: those of the protocol. */
+  readonly tests?: ReadonlyArray<string>
 }
 
 const rule = (name: string, ...edits: ReadonlyArray<readonly [file: string, find: string, replace: string]>): Rule => ({
@@ -20,7 +22,126 @@ const rule = (name: string, ...edits: ReadonlyArray<readonly [file: string, find
   edits: edits.map(([file, find, replace]) => ({ file, find, replace }))
 })
 
-export const rules: ReadonlyArray<Rule> = [
+/** Rules whose tests are elsewhere: of the spool, of local disks, of the calls of producers. */
+const rulesOf = (tests: ReadonlyArray<string>, rules: ReadonlyArray<Rule>): ReadonlyArray<Rule> =>
+  rules.map((one) => ({ ...one, tests }))
+
+const spoolRules = rulesOf(["spool/", "scenarios/91"], [
+  rule("the spool holds every slot from the first that is not durable", [
+    "write/Spooler.ts",
+    "let slot = Math.max(this.written, ledger.durable.slot)",
+    "let slot = ledger.last.slot"
+  ]),
+  rule("a segment is spooled only once the write is done", [
+    "write/Spooler.ts",
+    "if (Result.isSuccess(answer)) break",
+    "if (Result.isSuccess(answer) || Result.isFailure(answer)) break"
+  ]),
+  rule("nothing is dropped from the spool that is not durable", [
+    "write/Spooler.ts",
+    "?? { epoch, slot: ledger.durable.slot }",
+    "?? { epoch, slot: ledger.last.slot }"
+  ]),
+  rule("what is appended again stays in the spool until its copy is durable", [
+    "log/SpoolRecovery.ts",
+    "return this.isComplete ? this.first(spool) : { epoch: 0, slot: 0 }",
+    "return undefined"
+  ]),
+  rule("a copy in the spool is not appended again beside its original", [
+    "log/SpoolRecovery.ts",
+    "if (originsOf(segment.header)?.copy === true) return false",
+    "if (originsOf(segment.header)?.marks === undefined && segment.header.count === 0) return false"
+  ]),
+  rule("what an earlier start has appended again is not appended once more", [
+    "log/SpoolRecovery.ts",
+    "const mark = opened.held.manifest.origins?.[spool.id] ?? { epoch: 0, slot: -1 }",
+    "const mark = { epoch: 0, slot: -1 }"
+  ]),
+  rule("headers carry what was appended again", [
+    "write/SlotLedger.ts",
+    "...(Object.keys(origins.marks).length === 0 ? [] : [encodeOrigins(origins)])",
+    "...(Object.keys(origins.marks).length >= 0 ? [] : [encodeOrigins(origins)])"
+  ]),
+  rule("a spool of an epoch without an end is refused", [
+    "log/SpoolRecovery.ts",
+    "return marked ?? (yield* undecided(spool, first, `nothing",
+    "return marked ?? 0 ?? (yield* undecided(spool, first, `nothing"
+  ]),
+  rule("a spool of another log is refused", [
+    "log/SpoolRecovery.ts",
+    "if (header.logId !== manifest.log_id) {",
+    "if (header.logId === \"\") {"
+  ]),
+  rule("a spooled call that was repeated elsewhere is not appended twice", [
+    "write/Segmenter.ts",
+    "this.parts.producers.has(call, count, this.now())",
+    "this.parts.producers.has(call, count, this.now()) && false"
+  ])
+])
+
+const diskRules = rulesOf(["node/journal/", "node/PowerLoss", "node/LocalObjectStore", "node/SpoolDirectory"], [
+  rule("an append to the journal is answered after its sync", [
+    "node/journal/JournalWriter.ts",
+    "yield* Effect.catch(handle.syncData, (error) => this.afterFailedSync(open, error))",
+    "yield* Effect.forkDetach(Effect.exit(handle.syncData))"
+  ]),
+  rule("a file whose sync failed is given up", [
+    "node/journal/JournalWriter.ts",
+    "yield* Effect.catch(handle.syncData, (error) => this.afterFailedSync(open, error))",
+    "yield* Effect.catch(handle.syncData, () => Effect.andThen(handle.syncData, Effect.void)).pipe(\n" +
+    "        Effect.catch((error) => this.afterFailedSync(open, error))\n      )"
+  ]),
+  rule("a half-written frame is cut off when the disk is full", [
+    "node/journal/JournalWriter.ts",
+    "const cut = Effect.andThen(open.handle.truncate(open.file.goodBytes), open.handle.sync)",
+    "const cut = open.handle.sync"
+  ]),
+  rule("the name of a new file of the journal is durable before anything in it", [
+    "node/journal/NextFile.ts",
+    "yield* Effect.mapError(place.disk.syncDirectory(place.path), (error) => syncError(error))",
+    "yield* Effect.void"
+  ]),
+  rule("a new file of the journal is synced before it gets its name", [
+    "node/journal/NextFile.ts",
+    "yield* Effect.mapError(open.handle.sync, (error) => syncError(error, path))",
+    "yield* Effect.void"
+  ]),
+  rule("what may be in the page cache only is copied at opening", [
+    "node/journal/OpenJournal.ts",
+    "copies: unsynced.filter((frame) => frame.offset >= tail.syncedBytes && frame.offset < tail.goodBytes),",
+    "copies: unsynced.filter((frame) => frame.offset < 0),"
+  ]),
+  rule("a sealed object of the directory store has a durable name", [
+    "node/directory/Directory.ts",
+    "yield* directory.disk.syncDirectory(join(directory.root, parent))",
+    "yield* Effect.void"
+  ])
+])
+
+const producerRules = rulesOf(["write/Producer", "scenarios/13", "scenarios/92", "spool/Producers"], [
+  rule("a repeat is answered, not appended", [
+    "write/ProducerTable.ts",
+    "if (newest === undefined || sequence > newest) return undefined",
+    "if (newest === undefined || sequence >= 0) return undefined"
+  ]),
+  rule("calls in segments after the checkpoint are known to the next writer", [
+    "epoch/RecoverProducers.ts",
+    "if (ended === undefined || span === undefined) return stored",
+    "if (ended === undefined || span !== null) return stored"
+  ]),
+  rule("a call of a producer is in one segment", [
+    "write/Segmenter.ts",
+    "if (measured.call !== undefined) return this.admitCall(measured, measured.call)",
+    "if (measured.call !== undefined && records.length === 1) return this.admitCall(measured, measured.call)"
+  ]),
+  rule("the manifest holds no call above its checkpoint", [
+    "write/DurableWatermark.ts",
+    "this.parts.producers.durableThrough(this.seq)",
+    "this.parts.producers.durableThrough(Number.MAX_SAFE_INTEGER)"
+  ])
+])
+
+const protocolRules: ReadonlyArray<Rule> = [
   rule("the claim raises the epoch", [
     "manifest/Manifest.ts",
     "epoch: current.epoch + 1,",
@@ -86,8 +207,8 @@ export const rules: ReadonlyArray<Rule> = [
   ]),
   rule("nothing is deleted before the manifest with the trim point is stored", [
     "log/LogEngine.ts",
-    "return { checkpoint: this.ledger.durable, trim,",
-    "this.collector.trimmed(trim)\n    return { checkpoint: this.ledger.durable, trim,"
+    "const checkpoint = this.ledger.durable\n",
+    "this.collector.trimmed(trim)\n    const checkpoint = this.ledger.durable\n"
   ]),
   rule("nothing is trimmed above the lowest cursor", [
     "retain/TrimPolicy.ts",
@@ -96,8 +217,8 @@ export const rules: ReadonlyArray<Rule> = [
   ]),
   rule("no slot is sent more than one window ahead", [
     "write/SlotLedger.ts",
-    "return this.head.slot < this.durablePoint.slot + this.settings.window",
-    "return this.head.slot >= 0"
+    "return this.unsent < this.durablePoint.slot + this.settings.window",
+    "return this.unsent >= 0"
   ]),
   rule("an end marker is created, never written over", [
     "epoch/EndLiveEpoch.ts",
@@ -160,3 +281,5 @@ export const rules: ReadonlyArray<Rule> = [
     "this.again.push(...[])"
   ])
 ]
+
+export const rules: ReadonlyArray<Rule> = [...protocolRules, ...spoolRules, ...diskRules, ...producerRules]

@@ -47,7 +47,9 @@ export class AtRisk {
   /** A status of the running log. */
   saw(status: Readonly<Record<string, unknown>>): void {
     const { at_risk: gauge } = status
-    const atRisk = typeof gauge === "object" && gauge !== null && "records" in gauge ? Number(gauge.records) : Number.NaN
+    const atRisk = typeof gauge === "object" && gauge !== null && "records" in gauge
+      ? Number(gauge.records)
+      : Number.NaN
     const lastAccepted = Number(status["last_accepted"])
     if (lastAccepted < this.seen.lastAccepted) return
     this.seen = { lastAccepted, atRisk }

@@ -1,7 +1,7 @@
 /** A server of its own process, as a supervisor runs it, and the HTTP calls of the scenarios. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { openSync, writeFileSync } from "node:fs"
+import { openSync, writeFileSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import { serverMain } from "./Places.ts"
 import { nowMillis, pause, type Run } from "./Run.ts"
@@ -14,15 +14,16 @@ const endWithinMillis = 40_000
 export const streamId = "main"
 export const nodeId = "node-0"
 
-/** A configuration with one stream on the given store; `backend` adds to its backend block. */
+/** A configuration with one stream on the given store; `backend` adds to its backend block, `server` to the server's. */
 export const writeConfig = (
   folder: string,
   prefix: string,
-  backend: Readonly<Record<string, unknown>>
+  backend: Readonly<Record<string, unknown>>,
+  server: Readonly<Record<string, unknown>> = {}
 ): string => {
   const path = join(folder, `${prefix}.json`)
   const block = { type: "object_store", node_id: nodeId, stream_id: streamId, prefix, ...backend }
-  const config = { server: { port: 0 }, streams: [{ id: streamId, durability: { backend: block } }] }
+  const config = { server: { port: 0, ...server }, streams: [{ id: streamId, durability: { backend: block } }] }
   writeFileSync(path, JSON.stringify(config, undefined, 2))
   return path
 }
@@ -44,6 +45,7 @@ export class ServerProcess {
     })
     let text = ""
     this.child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
+      writeSync(log, chunk)
       if (this.url !== "") return
       text += chunk
       this.url = /listens on (http:\/\/\S+)/.exec(text)?.[1] ?? ""
@@ -62,11 +64,12 @@ export class ServerProcess {
   /** Waits until the log is open and takes records; false when the process ended before. */
   async ready(): Promise<boolean> {
     const until = nowMillis() + readyWithinMillis
+    let reason: string | undefined
     while (this.running) {
-      if (nowMillis() > until) throw new Error(`the server was not ready after ${readyWithinMillis} ms`)
+      if (nowMillis() > until) throw new Error(`the server was not ready after ${readyWithinMillis} ms: ${reason}`)
       const answer = this.url === "" ? undefined : await fetch(`${this.url}/readyz`).catch(() => undefined)
       const status = answer?.status
-      await answer?.arrayBuffer().catch(() => undefined)
+      reason = await answer?.text().catch(() => undefined)
       if (status === 200) return true
       await pause(10)
     }

@@ -34,6 +34,11 @@ export class SmallDisk {
     run.atEnd(() => this.unmount())
   }
 
+  get sizeBytes(): number {
+    const { blocks, bsize } = statfsSync(this.path)
+    return blocks * bsize
+  }
+
   get freeBytes(): number {
     const { bavail, bsize } = statfsSync(this.path)
     return bavail * bsize

@@ -15,14 +15,15 @@ const limitSeconds = 600
 const help = `full-disk: a local log whose disk is filled to the last byte under load, and freed
 
   --times 3            how often the disk is filled and freed under the running server
-  --mib 48             size of the disk, a tmpfs that is mounted for the run (needs root)
+  --mib 256            size of the disk, a tmpfs that is mounted for the run (needs root)
   --full 3000          milliseconds that it stays full
   --load 1500          milliseconds of load before and after
   --posters 4          POSTs at a time that wait for durability; one more does not
   --seed N
 
-While the disk is full, appends are refused with 507 disk_full, and reading goes on; once it is free, appends go on without a
-restart. Then the same with kill -9 and a start while it is full. Everything acknowledged must be there at the end.`
+While the disk is full, appends are refused with 507 disk_full, and reading goes on; once it is free, appends go on
+without a restart. A first start on the full disk, and kill -9 and a start while it is full, wait for room and open by
+themselves. Everything acknowledged must be there at the end.`
 
 /** How soon after the disk is free an append must be durable: the longest pause between two tries is 5 s. */
 const resumeWithinMillis = 10_000
@@ -104,6 +105,7 @@ const readAll = async (load: Load, server: ServerProcess): Promise<number> => {
 
 /** Fills the disk and waits until that is felt. */
 const fill = async (load: Load, server: ServerProcess, disk: SmallDisk, fullMillis: number): Promise<void> => {
+  if (disk.freeBytes < disk.sizeBytes / 4) throw new Error("the log alone nearly fills the disk: give it more --mib")
   const before = load.diskFull
   disk.fill()
   const felt = await until(() => load.diskFull > before, 10_000)
@@ -148,13 +150,32 @@ const cycle = async (setting: Setting, server: ServerProcess): Promise<number> =
   const resumeMillis = await free(load, server, disk)
   await pause(loadMillis)
   await stopLoad()
-  const flushed = await until(async () => await server.number("", "durable") === await server.number("", "last_accepted"), 10_000)
+  const flushed = await until(
+    async () => await server.number("", "durable") === await server.number("", "last_accepted"),
+    10_000
+  )
   load.run.promise(flushed, "what was accepted is not durable 10 s after the load")
   load.atRisk.reopened(await readAll(load, server))
   return resumeMillis
 }
 
-/** Killed while the disk is full, started while it still is, and freed: it opens by itself. */
+/** Started on a full disk, which is freed later: it opens by itself. */
+const startWhileFull = async (setting: Setting, start: () => ServerProcess) => {
+  const { disk, fullMillis } = setting
+  disk.fill()
+  const server = start()
+  let isReady = false
+  const ready = server.ready().then((answer) => isReady = answer)
+  await server.listening()
+  await pause(fullMillis)
+  const readyWhileFull = isReady
+  disk.free()
+  const freedAt = nowMillis()
+  if (!await ready) throw new Error("the server ended by itself; see its log")
+  return { server, readyWhileFull, readyMillisAfterFree: Math.round(nowMillis() - freedAt) }
+}
+
+/** Killed while the disk is full, and started while it still is. */
 const killWhileFull = async (setting: Setting, server: ServerProcess, start: () => ServerProcess) => {
   const { disk, fullMillis, load, loadMillis, posters } = setting
   const stopLoad = startLoad(load, server, posters)
@@ -163,18 +184,9 @@ const killWhileFull = async (setting: Setting, server: ServerProcess, start: () 
   load.atRisk.saw(await server.json(""))
   await server.kill()
   await stopLoad()
-  const next = start()
-  let isReady = false
-  const ready = next.ready().then((answer) => isReady = answer)
-  await next.listening()
-  await pause(fullMillis)
-  const readyWhileFull = isReady
-  disk.free()
-  const freedAt = nowMillis()
-  if (!await ready) throw new Error("the server ended by itself; see its log")
-  const readyMillis = Math.round(nowMillis() - freedAt)
-  load.atRisk.reopened(await readAll(load, next))
-  return { next, readyWhileFull, readyMillisAfterFree: readyMillis }
+  const started = await startWhileFull(setting, start)
+  load.atRisk.reopened(await readAll(load, started.server))
+  return started
 }
 
 const scenario = async (run: Run, args: ReadonlyArray<string>): Promise<void> => {
@@ -182,7 +194,7 @@ const scenario = async (run: Run, args: ReadonlyArray<string>): Promise<void> =>
     args: [...args],
     options: {
       times: { type: "string", default: "3" },
-      mib: { type: "string", default: "48" },
+      mib: { type: "string", default: "256" },
       full: { type: "string", default: "3000" },
       load: { type: "string", default: "1500" },
       posters: { type: "string", default: "4" },
@@ -222,16 +234,17 @@ const scenario = async (run: Run, args: ReadonlyArray<string>): Promise<void> =>
     fullMillis: Number(values.full)
   }
   const resumeMillis: Array<number> = []
-  let server = await opened()
+  const { server: first, ...firstStart } = await startWhileFull(setting, start)
+  run.progress(`first start on a full disk: ready ${firstStart.readyMillisAfterFree} ms after it was free`)
   for (let time = 1; time <= Number(values.times); time++) {
-    resumeMillis.push(await cycle(setting, server))
+    resumeMillis.push(await cycle(setting, first))
     run.progress(`full and free, ${time}: ${load.diskFull} times 507, appends go on after ${resumeMillis.at(-1)} ms`)
   }
-  const { next, ...killed } = await killWhileFull(setting, server, start)
+  const { server: next, ...killed } = await killWhileFull(setting, first, start)
   run.progress(`kill -9 while full: ready ${killed.readyMillisAfterFree} ms after the disk was free`)
   const afterKill = await cycle(setting, next)
   run.promise(await next.stop() === 0, "the server did not end with 0 after SIGTERM")
-  server = await opened()
+  const server = await opened()
   const durable = await readAll(load, server)
   const status = await server.json("")
   run.promise(Number(status["durable"]) === durable, `durable ${String(status["durable"])}, read ${durable}`)
@@ -248,6 +261,7 @@ const scenario = async (run: Run, args: ReadonlyArray<string>): Promise<void> =>
     epoch: status["epoch"],
     answers: Object.fromEntries(load.answers),
     resumeMillis: [...resumeMillis, afterKill],
+    firstStartWhileFull: firstStart,
     killedWhileFull: killed,
     acceptedOnly: { accepted: load.atRisk.accepted, lost: load.atRisk.lost, largestLoss: load.atRisk.largestLoss },
     freeBytesAtEnd: disk.freeBytes

@@ -2,11 +2,14 @@
 import { fullDisk } from "./full-disk.ts"
 import { killNine } from "./kill-nine.ts"
 import { mainJob } from "./main-job.ts"
+import { outage } from "./outage.ts"
 import { preallocation } from "./preallocation.ts"
 import { requests } from "./requests.ts"
 import { Run, type Scenario } from "./Run.ts"
+import { spool } from "./spool.ts"
 import { syncs } from "./syncs.ts"
 import { takeovers } from "./takeovers.ts"
+import { virtualOutage } from "./virtual-outage.ts"
 
 const scenarios: Readonly<Record<string, Scenario>> = {
   "main-job": mainJob,
@@ -15,7 +18,10 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   takeovers,
   requests,
   syncs,
-  preallocation
+  preallocation,
+  spool,
+  outage,
+  "virtual-outage": virtualOutage
 }
 
 const usage = `usage: pnpm acceptance <name> [options], or pnpm acceptance <name> --help

@@ -35,7 +35,9 @@ const prepare = (file: number, kind: Kind, { bytes, writes }: Load): void => {
   if (kind === "sparse") ftruncateSync(file, bytes * writes)
   if (kind === "zeroFilled") {
     const zeroes = Buffer.alloc(Math.min(1_048_576, bytes * writes))
-    for (let at = 0; at < bytes * writes;) at += writeSync(file, zeroes, 0, Math.min(zeroes.length, bytes * writes - at), at)
+    for (let at = 0; at < bytes * writes;) {
+      at += writeSync(file, zeroes, 0, Math.min(zeroes.length, bytes * writes - at), at)
+    }
   }
   fsyncSync(file)
 }
@@ -87,9 +89,11 @@ const scenario = async (run: Run, args: ReadonlyArray<string>): Promise<void> =>
       const kind = kinds[(round + turn) % kinds.length] ?? "growing"
       measure(join(folder, `${round}-${kind}`), kind, load, measured[kind])
     }
-    run.progress(`round ${round + 1} of ${rounds}: ${
-      kinds.map((kind) => `${kind} ${Math.round(median(measured[kind].syncMicros))} µs`).join(", ")
-    }`)
+    run.progress(
+      `round ${round + 1} of ${rounds}: ${
+        kinds.map((kind) => `${kind} ${Math.round(median(measured[kind].syncMicros))} µs`).join(", ")
+      }`
+    )
   }
   const { growing, sparse, zeroFilled } = measured
   const ratio = (one: Measured, other: Measured) => ({

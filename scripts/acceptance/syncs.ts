@@ -9,7 +9,8 @@ import { type SyncLoad, syncModes, type SyncReport } from "./SyncTalk.ts"
 
 const limitSeconds = 600
 
-const help = `syncs: fdatasync calls against records and acknowledgements, each sync mode of a local log, counted by strace
+const help =
+  `syncs: fdatasync calls against records and acknowledgements, each sync mode of a local log, counted by strace
 
   --appends 480        appends of each run; each waits for durability
   --batch 4            records of an append
@@ -66,7 +67,10 @@ const judge = (run: Run, name: string, load: Omit<SyncLoad, "path">, syncs: numb
   const records = appends * batch
   run.promise(report.durable === records, `${name}: ${report.durable} records are durable, ${records} were appended`)
   // An answered append had a sync after its last byte; at most as many appends as there are producers shared it.
-  run.promise(syncs >= appends / producers, `${name}: ${syncs} syncs answered ${appends} appends of ${producers} producers`)
+  run.promise(
+    syncs >= appends / producers,
+    `${name}: ${syncs} syncs answered ${appends} appends of ${producers} producers`
+  )
   run.promise(syncs <= report.segments, `${name}: ${syncs} syncs for ${report.segments} segments`)
   if (sync === "per_entry") run.promise(syncs === records, `${name}: ${syncs} syncs for ${records} records`)
   else run.promise(syncs <= appends, `${name}: ${syncs} syncs for ${appends} appends`)

@@ -33,13 +33,13 @@ const openIn = Effect.fnUntraced(function*(scope: Scope.Closeable, options: WalO
     emptySpools({
       context: opened.context,
       opened: opened.opened,
-      left: opened.leftSpool,
+      left: opened.leftSpools,
       own: opened.spool,
       segmenter: engine.segmenter,
       copies: engine.copies,
       stats: engine.stats,
       onComplete: () => engine.spooler?.poke(),
-      durable: (seq) => engine.watermark.beyond(seq - 1)
+      durable: (seq) => Effect.andThen(engine.watermark.beyond(seq - 1), engine.coordinator.commit)
     }),
     () => Effect.sync(() => engine.fate.end(new WalClosed({ streamId: options.streamId })))
   )

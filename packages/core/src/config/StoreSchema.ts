@@ -145,7 +145,11 @@ export const LocalBlock = Schema.Struct({
 /** `backend.spool`: where sealed segments wait on this machine's disk while the object store is away. */
 export const SpoolBlock = Schema.Struct({
   path: optional(
-    text({ note: "The directory; created when absent. Required. It does not survive the loss of the node." })
+    text({
+      note:
+        "The directory; created when absent. Required. Several logs can share it; each is locked by the process that " +
+        "has it open. What waits there survives the process and a restart of the machine, not the loss of the node."
+    })
   ),
   max_bytes: withDefault(
     size({

@@ -41,6 +41,8 @@ export interface TakeoverRequest extends RecoveryContext {
   readonly onConflict: (error: ObjectStoreError) => Effect.Effect<void>
   /** The spool of this writer, where it has one. */
   readonly spool?: Manifest["spool"]
+  /** Ids of spools of earlier writers that hold nothing any more. */
+  readonly emptiedSpools?: ReadonlyArray<string>
 }
 
 /** The log as this writer has taken it over. */
@@ -192,6 +194,7 @@ export const takeOver = Effect.fnUntraced(function*(request: TakeoverRequest) {
         ...(ended === undefined ? {} : { ended: ended.end }),
         ...(ended?.origins === undefined ? {} : { origins: ended.origins }),
         ...(request.spool === undefined ? {} : { spool: request.spool }),
+        ...(request.emptiedSpools === undefined ? {} : { emptiedSpools: request.emptiedSpools }),
         ...(archived === undefined ? {} : { archived })
       })
   })

@@ -18,6 +18,8 @@ export const manifestVersion = 1
 /** At most so many ends stand in the manifest itself; older ones move to an archive object. */
 export const maxEnds = 256
 
+const SpoolName = Schema.Struct({ id: Hex128, host: Schema.String, path: Schema.String })
+
 const Fields = Schema.Struct({
   format: Schema.Literal("effect-wal manifest"),
   version: Schema.Int,
@@ -45,7 +47,9 @@ const Fields = Schema.Struct({
   /** By spool: the last of its slots that was appended again and is durable. */
   origins: Schema.optionalKey(OriginMarks),
   /** The spool of the writer of the live epoch, where it has one. */
-  spool: Schema.optionalKey(Schema.Struct({ id: Hex128, host: Schema.String, path: Schema.String })),
+  spool: Schema.optionalKey(SpoolName),
+  /** The spools of earlier writers that may hold something still, the newest last. */
+  spools_left: Schema.optionalKey(Schema.Array(SpoolName)),
   /** What is remembered of producers, as of the checkpoint; absent where there is nothing. */
   producers: Schema.optionalKey(Schema.Array(StoredProducer))
 })

@@ -32,9 +32,9 @@ import { SegmentQueue } from "../write/SegmentQueue.ts"
 import { SlotLedger } from "../write/SlotLedger.ts"
 import { Spooler } from "../write/Spooler.ts"
 import type { openLog } from "./OpenLog.ts"
+import { PendingCopies } from "./PendingCopies.ts"
 import { makePutLog } from "./PutLog.ts"
 import { coordinatorSettings, lanesOf, producerLimits, queuedPerWorker, segmenterSettings } from "./Settings.ts"
-import { PendingCopies } from "./SpoolRecovery.ts"
 import { supervise } from "./Supervise.ts"
 import { viewOf } from "./WriterView.ts"
 
@@ -72,7 +72,7 @@ export class LogEngine {
   /** `undefined` in a log without a spool. */
   readonly spooler: Spooler | undefined
   /** Spooled segments of ended epochs that were appended again and are not durable. */
-  readonly copies = new PendingCopies(() => this.ledger.durable.seq)
+  readonly copies = new PendingCopies(() => this.ledger.durable.seq, () => this.coordinator.current.origins ?? {})
   /** Told of every stored segment. */
   onStored: (stored: StoredSegment) => void = () => undefined
   /** Everything at or below it may go, as far as cursors allow. */
@@ -142,6 +142,7 @@ export class LogEngine {
       tail,
       stats,
       producers: this.producers,
+      onCallsDurable: (bytes) => this.spooler?.callsDurable(bytes),
       onDurable: (segment) => this.segmentDurable(segment)
     })
     this.pool = this.makePool()

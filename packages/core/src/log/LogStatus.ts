@@ -4,9 +4,9 @@ import type { WalStatus } from "../WalService.ts"
 import type { PendingSegment } from "../write/Segment.ts"
 import type { LogEngine } from "./LogEngine.ts"
 
-/** When the oldest record that is not durable came, in milliseconds of the monotonic clock. */
-const oldestAt = (engine: LogEngine): number | undefined => {
-  const inFlight = engine.ledger.outstanding[0]
+/** When the oldest record that a crash would lose came, in milliseconds of the monotonic clock. */
+const oldestAt = (engine: LogEngine, spooled: number): number | undefined => {
+  const inFlight = engine.ledger.outstanding.find((segment) => segment.after.seq > spooled)
   if (inFlight !== undefined) return inFlight.openedAt
   const open: PendingSegment | undefined = engine.queue.oldest ?? engine.segmenter.openSegment
   return open?.openedAt
@@ -21,7 +21,7 @@ const fencedBy = (engine: LogEngine): { readonly newOwner?: string } => {
 const atRiskBytes = (engine: LogEngine, spooled: number): number =>
   engine.ledger.outstanding.reduce(
     (bytes, segment) => segment.after.seq <= spooled ? bytes - segment.bufferBytes : bytes,
-    engine.segmenter.bufferedBytes
+    engine.segmenter.bufferedBytes - (engine.spooler?.keptBytes ?? 0)
   )
 
 const spoolOf = (engine: LogEngine, records: number): Pick<WalStatus, "spool"> => {
@@ -44,7 +44,7 @@ export const statusOf = (engine: LogEngine): WalStatus => {
   const { coordinator, fate, ledger, options, segmenter, stats } = engine
   const durable = ledger.durable.seq
   const spooled = engine.spooler?.seq ?? durable
-  const oldest = oldestAt(engine)
+  const oldest = oldestAt(engine, spooled)
   const lowest = engine.cursors.lowest()
   const now = monotonicMillis(engine.clock)
   return {

@@ -6,18 +6,17 @@ import { Compression } from "../codec/Compression.ts"
 import { Digest } from "../codec/Digest.ts"
 import { probeStore } from "../epoch/StoreProbe.ts"
 import { takeOver } from "../epoch/Takeover.ts"
-import { manifestKey } from "../format/ObjectKey.ts"
 import { monotonicNow } from "../internal/Monotonic.ts"
 import { identityProblem, logPrefix } from "../LogId.ts"
-import { readManifest } from "../manifest/ManifestStore.ts"
 import { countingStore, LogStats } from "../observe/LogStats.ts"
 import { ProcessRegistry } from "../ProcessRegistry.ts"
 import { ObjectStore } from "../store/ObjectStore.ts"
-import { Spool, type SpoolService, type SpoolSource } from "../store/Spool.ts"
+import { Spool } from "../store/Spool.ts"
 import { AlreadyOpen, OpenTimeout } from "../WalError.ts"
 import type { WalOptions } from "../WalOptions.ts"
+import { type OpenedSpools, openSpools } from "./OpenSpools.ts"
 import { producerLimits } from "./Settings.ts"
-import { sendSpooled, type SpoolContext, type StepLimit } from "./SpoolRecovery.ts"
+import type { SpoolContext, StepLimit } from "./SpoolRecovery.ts"
 
 /** Tries of one read while opening; the time-out of the whole is the real bound. */
 const openAttempts = 1_000
@@ -58,6 +57,8 @@ const logAdvice = Effect.fnUntraced(function*(prefix: string) {
   yield* Effect.forEach(advice, (line) => Effect.logWarning(line), { discard: true })
 })
 
+const noSpools: OpenedSpools = { own: undefined, left: [], emptied: [] }
+
 /** Limits a part of opening to `open_timeout`. */
 const limitTo = (options: WalOptions, log: string, lastAnswer: () => string): StepLimit => (step) =>
   Effect.timeoutOrElse(step, {
@@ -67,40 +68,6 @@ const limitTo = (options: WalOptions, log: string, lastAnswer: () => string): St
       return Effect.fail(new OpenTimeout({ log, afterMillis, last: lastAnswer() }))
     }
   })
-
-/**
- * The spools of this log: one that an earlier configuration has left on this machine, and the configured one. What they
- * hold is sent, or known to be lost to its epoch, before the log is taken over.
- */
-const openSpools = Effect.fnUntraced(
-  function*(source: SpoolSource, options: WalOptions, context: SpoolContext, limit: StepLimit) {
-    const own = source.path === undefined ? undefined : yield* source.open(context.prefix)
-    const held = yield* limit(readManifest({
-      key: manifestKey(context.prefix),
-      streamId: options.streamId,
-      backoff: context.backoff,
-      readAttempts: context.attempts
-    }))
-    const before = held?.manifest.spool
-    // By its id too: the directory may have moved, and is the same one all the same.
-    const isOwn = before === undefined || before.id === own?.id || before.path === own?.path
-    const left = isOwn ? undefined : yield* source.openLeft(before.path)
-    if (!isOwn && left === undefined) {
-      yield* Effect.logWarning(
-        `log ${options.streamId}: its last writer, on ${before.host}, had a spool in ${before.path}, which is not here`
-      )
-    }
-    if (left !== undefined) {
-      yield* Effect.logWarning(
-        `log ${options.streamId}: the spool that was configured before, ${left.path}, is emptied`
-      )
-    }
-    for (const spool of [left, own]) {
-      if (spool !== undefined) yield* sendSpooled(context, spool, held?.manifest, limit)
-    }
-    return { own, left }
-  }
-)
 
 /** Everything that opening found out. */
 export const openLog = Effect.fnUntraced(function*(options: WalOptions) {
@@ -129,11 +96,12 @@ export const openLog = Effect.fnUntraced(function*(options: WalOptions) {
   }
   const limit = limitTo(options, `${plain.id} ${prefix}`, () => stats.lastAnswer)
   const prove = Effect.andThen(proveStore(options, prefix), logAdvice(prefix))
-  const take = (spool: SpoolService | undefined) =>
+  const take = ({ emptied, own }: OpenedSpools) =>
     takeOver({
       ...context,
       producers: producerLimits(options),
-      ...(spool === undefined ? {} : { spool: { id: spool.id, host: options.host, path: spool.path } }),
+      ...(own === undefined ? {} : { spool: { id: own.id, host: options.host, path: own.path } }),
+      emptiedSpools: emptied,
       streamId: options.streamId,
       host: options.host,
       window: options.parallelPut.workers * options.parallelPut.pipelineDepth,
@@ -142,11 +110,11 @@ export const openLog = Effect.fnUntraced(function*(options: WalOptions) {
   const source = yield* Spool
   const opening = Effect.gen(function*() {
     if (source === undefined) {
-      return { opened: yield* limit(Effect.andThen(prove, take(undefined))), own: undefined, left: undefined }
+      return { opened: yield* limit(Effect.andThen(prove, take(noSpools))), ...noSpools }
     }
     yield* limit(prove)
     const spools = yield* openSpools(source, options, context, limit)
-    return { opened: yield* limit(take(spools.own)), ...spools }
+    return { opened: yield* limit(take(spools)), ...spools }
   })
   const { left, opened, own } = yield* opening.pipe(
     Effect.provideService(ObjectStore, store),
@@ -156,9 +124,9 @@ export const openLog = Effect.fnUntraced(function*(options: WalOptions) {
   return {
     opened,
     context,
-    /** The log's spool, and one that an earlier configuration has left. */
+    /** The log's spool, and those that an earlier configuration has left. */
     spool: own,
-    leftSpool: left,
+    leftSpools: left,
     prefix,
     store,
     digest,

@@ -14,7 +14,7 @@ import { allEnds } from "../epoch/EndsArchive.ts"
 import { listSlots, lookAt, lookAtReadable, type LookContext } from "../epoch/SlotLook.ts"
 import type { OpenedEpoch } from "../epoch/Takeover.ts"
 import type { Boundary } from "../format/Boundary.ts"
-import { type OriginMarks, originsOf, type SpoolPlace } from "../format/Extensions.ts"
+import { originsOf, type SpoolPlace } from "../format/Extensions.ts"
 import type { Manifest } from "../format/ManifestCodec.ts"
 import { slotKey, type SlotName } from "../format/ObjectKey.ts"
 import { decodeCalls } from "../format/SegmentBody.ts"
@@ -26,6 +26,7 @@ import { pauseBeforeRetry, toStoreError } from "../store/StoreRetry.ts"
 import { type OpenTimeout, SegmentConflict, SpoolUndecided, type WalEnd } from "../WalError.ts"
 import { afterLook } from "../write/PutOutcome.ts"
 import type { Segmenter } from "../write/Segmenter.ts"
+import type { PendingCopies } from "./PendingCopies.ts"
 
 export interface SpoolContext extends LookContext {
   readonly compression: CompressionService
@@ -160,7 +161,7 @@ export type StepLimit = <A, E, R>(step: Effect.Effect<A, E, R>) => Effect.Effect
 
 /**
  * Before the log is taken over: checks that it is known, or will be, how every spooled epoch ended, and sends what is
- * spooled of the live one. `manifest` is what the store has now.
+ * spooled of the live one. `manifest` is what the store has now. Answers false for a spool that holds nothing.
  */
 export const sendSpooled = Effect.fnUntraced(function*(
   context: SpoolContext,
@@ -170,7 +171,7 @@ export const sendSpooled = Effect.fnUntraced(function*(
 ) {
   const firsts = yield* epochsIn(spool)
   const [first] = firsts
-  if (first === undefined) return
+  if (first === undefined) return false
   if (manifest === undefined) return yield* undecided(spool, first, "the store has no manifest of this log")
   const ends = yield* allEnds(context, manifest)
   for (const one of firsts) {
@@ -184,60 +185,13 @@ export const sendSpooled = Effect.fnUntraced(function*(
     if (one.epoch !== manifest.live) yield* endOf(context, spool, { logId: manifest.log_id, ends }, one)
   }
   const live = firsts.find((one) => one.epoch === manifest.live)
-  if (live === undefined) return
+  if (live === undefined) return true
   yield* perStep(checkHoles(context, spool, manifest))
   yield* Effect.logInfo(`spool ${spool.path}: sending what it holds from slot ${live.slot} of epoch ${live.epoch} on`)
   const sent = yield* sendEpoch(context, spool, manifest, perStep)
   yield* Effect.logInfo(`spool ${spool.path}: ${sent} segments of epoch ${live.epoch} are stored`)
+  return true
 })
-
-/** Spooled slots that were appended again, in order, until their copies are durable. */
-export class PendingCopies {
-  private readonly durableSeq: () => number
-  private readonly pending: Array<SpoolPlace & { readonly lastSeq: number }> = []
-  private done: OriginMarks = {}
-  /** No more will be added. */
-  isComplete = false
-
-  constructor(durableSeq: () => number) {
-    this.durableSeq = durableSeq
-  }
-
-  add(place: SpoolPlace, lastSeq: number): void {
-    this.pending.push({ ...place, lastSeq })
-  }
-
-  /** By spool the last slot whose copy is durable. */
-  get marks(): OriginMarks {
-    this.settle()
-    return this.done
-  }
-
-  /** The last number of all copies; `undefined` where all are durable. */
-  get lastSeq(): number | undefined {
-    this.settle()
-    return this.pending.at(-1)?.lastSeq
-  }
-
-  /** The first of a spool whose copy is not durable. */
-  first(spool: string): SpoolPlace | undefined {
-    this.settle()
-    return this.pending.find((one) => one.spool === spool)
-  }
-
-  /** Where a spool must be kept from; all of it as long as more copies may come. */
-  keepFrom(spool: string): SlotName | undefined {
-    return this.isComplete ? this.first(spool) : { epoch: 0, slot: 0 }
-  }
-
-  private settle(): void {
-    const durable = this.durableSeq()
-    for (let first = this.pending[0]; first !== undefined && first.lastSeq <= durable; first = this.pending[0]) {
-      this.done = { ...this.done, [first.spool]: { epoch: first.epoch, slot: first.slot } }
-      this.pending.shift()
-    }
-  }
-}
 
 interface Reappending {
   readonly context: SpoolContext
@@ -254,14 +208,18 @@ const reappendSlot = Effect.fnUntraced(function*(job: Reappending, place: Spoole
   const object = yield* readSlot(spool, place)
   const damaged = (error: { readonly message: string }) => undecided(spool, place, error.message)
   const segment = yield* readSegment(key, object, context).pipe(Effect.mapError(damaged))
-  if (originsOf(segment.header)?.copy === true) return false
+  const copyOf: SpoolPlace = { spool: spool.id, epoch: place.epoch, slot: place.slot }
+  if (originsOf(segment.header)?.copy === true) {
+    copies.add(copyOf, segmenter.lastAccepted, true)
+    return false
+  }
   const records = yield* recordsOf(key, segment, 0).pipe(Effect.mapError(damaged))
   const calls = decodeCalls(segment.body, segment.header)
   if ("_tag" in calls) return yield* undecided(spool, place, calls.reason)
-  const copyOf: SpoolPlace = { spool: spool.id, epoch: place.epoch, slot: place.slot }
   const admitted = yield* segmenter.adopt({ records, calls, copyOf })
-  copies.add(copyOf, admitted.last)
-  return true
+  const isBlank = admitted.last < admitted.first
+  copies.add(copyOf, admitted.last, isBlank)
+  return !isBlank
 })
 
 /** The slots of one ended epoch from its end on, but for those that an earlier start has appended again. */
@@ -292,7 +250,7 @@ const reappendEpoch = Effect.fnUntraced(function*(job: Reappending, first: Spool
  * After the log is taken over, before anybody appends: what the ended epochs could not store is appended again. Waits for
  * room, so for the store, as long as it takes. Answers how many segments that were.
  */
-export const reappend = Effect.fnUntraced(function*(job: Reappending) {
+const reappend = Effect.fnUntraced(function*(job: Reappending) {
   const { opened, spool } = job
   const firsts = yield* epochsIn(spool)
   const mark = opened.held.manifest.origins?.[spool.id] ?? { epoch: 0, slot: -1 }
@@ -313,31 +271,36 @@ export const reappend = Effect.fnUntraced(function*(job: Reappending) {
 export interface SpoolParts {
   readonly context: SpoolContext
   readonly opened: OpenedEpoch
-  /** One that an earlier configuration has left, and the log's own. */
-  readonly left: SpoolService | undefined
+  /** Those that an earlier configuration has left, and the log's own. */
+  readonly left: ReadonlyArray<SpoolService>
   readonly own: SpoolService | undefined
   readonly segmenter: Segmenter
   readonly copies: PendingCopies
   readonly stats: LogStats
-  /** All is appended. */
+  /** All is appended, or is durable now: something may go. */
   readonly onComplete: () => void
-  /** Waits until the number is durable. */
+  /** Waits until the number is durable, and the manifest says so. */
   readonly durable: (seq: number) => Effect.Effect<void, WalEnd>
 }
 
-/** Appends what the spools hold of ended epochs; a spool that was left behind is emptied once all of that is durable. */
+/** Appends what the spools hold of ended epochs; spools that were left behind are emptied once all of that is durable. */
 export const emptySpools = Effect.fnUntraced(function*(parts: SpoolParts) {
   const { context, copies, left, opened, own, segmenter, stats } = parts
-  for (const spool of [left, own]) {
-    if (spool !== undefined) stats.segmentsReappended += yield* reappend({ context, opened, segmenter, copies, spool })
+  for (const spool of own === undefined ? left : [...left, own]) {
+    stats.segmentsReappended += yield* reappend({ context, opened, segmenter, copies, spool })
   }
   copies.isComplete = true
   parts.onComplete()
   const last = copies.lastSeq
-  if (left === undefined || last === undefined) return
-  const drop = parts.durable(last).pipe(
-    Effect.andThen(left.dropThrough(opened.epoch, 0)),
-    Effect.catch((error) => Effect.logWarning(`spool ${left.path} was not emptied: ${error.message}`))
+  if (last === undefined || left.length === 0 && !copies.needsManifest) return
+  const drop = Effect.forEach(left, (spool) =>
+    spool.dropThrough(opened.epoch, 0).pipe(
+      Effect.catch((error) => Effect.logWarning(`spool ${spool.path} was not emptied: ${error.message}`))
+    ))
+  const done = parts.durable(last).pipe(
+    Effect.andThen(drop),
+    Effect.andThen(Effect.sync(parts.onComplete)),
+    Effect.catch((error) => Effect.logDebug(`the log ended before its spools were emptied: ${error.message}`))
   )
-  yield* Effect.forkScoped(drop)
+  yield* Effect.forkScoped(done)
 })

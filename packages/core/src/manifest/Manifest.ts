@@ -106,11 +106,28 @@ export interface Activation {
   readonly origins?: OriginMarks
   /** The spool of this writer; `undefined`: it has none. */
   readonly spool?: Manifest["spool"]
+  /** Ids of spools of earlier writers that hold nothing any more. */
+  readonly emptiedSpools?: ReadonlyArray<string>
   /** Ends that were moved out to this archive object. */
   readonly archived?: { readonly key: string; readonly through: number }
   /** What is remembered of producers up to the end; absent: as it was. */
   readonly producers?: ReadonlyArray<StoredProducer>
   readonly commitId: string
+}
+
+/** So many spools of earlier writers are looked for, the newest ones. */
+export const maxLeftSpools = 16
+
+/** The spools of earlier writers that may hold something still: each stays until a start has found it empty. */
+const leftSpools = (
+  { spool: last, spools_left: known = [] }: Manifest,
+  { emptiedSpools = [], spool: own }: Activation
+): Pick<Manifest, "spools_left"> => {
+  const isGone = (one: NonNullable<Manifest["spool"]>) =>
+    one.id === own?.id || one.host === own?.host && one.path === own.path || emptiedSpools.includes(one.id)
+  const before = known.filter((one) => one.id !== last?.id)
+  const left = [...before, ...(last === undefined ? [] : [last])].filter((one) => !isGone(one)).slice(-maxLeftSpools)
+  return left.length === 0 ? {} : { spools_left: left }
 }
 
 /** Step 4 of a take-over: the claimed epoch becomes the live one, the end of the old one is recorded. */
@@ -122,10 +139,11 @@ export const activate = (current: Manifest, activation: Activation): Manifest =>
   const archived = activation.archived
   const ends = archived === undefined ? appended : appended.filter((end) => end.epoch > archived.through)
   const tail = ended === undefined ? recordedTail(current) : laterBoundary(ended, recordedTail(current))
-  const { spool: _, ...rest } = current
+  const { spool: _, spools_left: __, ...rest } = current
   return settle({
     ...withProducers(rest, activation.producers),
     ...(activation.spool === undefined ? {} : { spool: activation.spool }),
+    ...leftSpools(current, activation),
     ...originsWith(current, activation.origins),
     commit_id: activation.commitId,
     live: current.epoch,
@@ -142,7 +160,7 @@ export const endsToArchive = (current: Manifest): ReadonlyArray<Boundary> =>
   current.ends.length < maxEnds ? [] : current.ends.slice(0, maxEnds / 2)
 
 /** So many spools are remembered; of one that is forgotten, and comes back with what it has given already, records come twice. */
-const maxOrigins = 64
+export const maxOrigins = 64
 
 /** The marks of all spools; of each the later one. */
 const originsWith = (current: Manifest, marks: OriginMarks = {}): Pick<Manifest, "origins"> => {

@@ -6,6 +6,7 @@
  */
 import { Context, Effect, Metric } from "effect"
 import { Reason } from "../store/ObjectStoreError.ts"
+import { s3StandardUsEast1 } from "../StorePrices.ts"
 import type { WalStatus } from "../WalService.ts"
 import type { LogStats } from "./LogStats.ts"
 
@@ -124,7 +125,7 @@ const gauges: ReadonlyArray<Gauge> = [
   },
   {
     name: "wal_oldest_at_risk_age_seconds",
-    description: "Age of the oldest record that is not durable",
+    description: "Age of the oldest record that a crash would lose",
     read: (_, status) => status.atRisk.oldestAgeMillis / 1_000
   },
   {
@@ -176,13 +177,12 @@ const gauges: ReadonlyArray<Gauge> = [
   }
 ]
 
-/** Dollars a request of us-east-1 costs, https://aws.amazon.com/s3/pricing/ (S3 Standard, November 2026). */
-const dollarsPerWrite = 0.005 / 1_000
-const dollarsPerRead = 0.0004 / 1_000
+const prices = s3StandardUsEast1
 
-const cost = (stats: LogStats): number =>
-  (stats.requests.create + stats.requests.replace + stats.requests.list) * dollarsPerWrite +
-  stats.requests.get * dollarsPerRead
+/** Dollars; deletions are free. */
+const cost = ({ requests }: LogStats): number =>
+  ((requests.create + requests.replace) * prices.per1000Puts + requests.get * prices.per1000Gets +
+    requests.list * prices.per1000Lists) / 1_000
 
 const noUpdate = () => undefined
 
@@ -216,7 +216,7 @@ const registerAll = (
     ),
     counter(
       "wal_estimated_request_cost_dollars_total",
-      "Requests at S3 Standard prices of us-east-1",
+      `Requests at the prices of ${prices.name}, ${prices.asOf}`,
       {},
       () => cost(stats)
     )

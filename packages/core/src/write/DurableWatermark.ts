@@ -22,6 +22,8 @@ export interface WatermarkParts {
   readonly tail: TailBuffer
   readonly stats: LogStats
   readonly producers: ProducerTable
+  /** What of the buffer was kept for calls in the spool that are durable now. */
+  readonly onCallsDurable: (keptBytes: number) => void
   /** Bytes of a segment that is durable now. */
   readonly onDurable: (segment: StampedSegment) => void
 }
@@ -52,8 +54,9 @@ export class DurableWatermark {
     const confirmed = this.parts.ledger.confirm(slot)
     if (confirmed.length === 0) return
     for (const segment of confirmed) this.note(segment)
-    this.parts.producers.durableThrough(this.seq)
+    const keptBytes = this.parts.producers.durableThrough(this.seq)
     this.untold.push(...confirmed)
+    if (keptBytes > 0) this.parts.onCallsDurable(keptBytes)
     if (this.isTelling) return
     this.isTelling = true
     for (let segment = this.untold.shift(); segment !== undefined; segment = this.untold.shift()) {

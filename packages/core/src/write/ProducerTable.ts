@@ -5,7 +5,8 @@
  *
  * Invariants: what is durable is remembered apart from what is only accepted, so that the table as of the watermark follows
  * from the durable records alone: a crash takes nothing away that a call it lost had pushed out · no more than `max`
- * producers with five durable calls each; accepted ones are bounded by the buffer · time is the log's own, `appended_at`.
+ * producers with five durable calls each; accepted ones are bounded by the buffer, of which they keep a part when their
+ * segment leaves it for the spool · time is the log's own, `appended_at`.
  */
 import { Effect } from "effect"
 import type { StoredProducer } from "../format/StoredProducer.ts"
@@ -39,6 +40,13 @@ export interface RememberedCall {
 
 /** What tells a call from all others. */
 export type ProducerCallName = Pick<ProducerCall, "fingerprint" | "id" | "sequence">
+
+/** Memory that an accepted call takes until it is durable, beside its id. */
+const rememberedBytes = 512
+
+/** Memory that the calls of one segment take until it is durable, of the buffer that it has taken. */
+export const callBytesOf = (calls: ReadonlyArray<{ readonly id: string }>, bufferBytes: number): number =>
+  Math.min(bufferBytes, calls.reduce((sum, { id }) => sum + rememberedBytes + id.length, 0))
 
 interface Accepted {
   readonly id: string
@@ -132,8 +140,9 @@ export class ProducerTable {
     this.accepted.push({ id, call })
   }
 
-  /** Everything up to this number is durable. */
-  durableThrough(seq: number): void {
+  /** Everything up to this number is durable. Answers what of the buffer was kept for the calls among it. */
+  durableThrough(seq: number): number {
+    let keptBytes = 0
     for (;;) {
       const next = this.accepted[this.told]
       if (next === undefined || next.call.last > seq) break
@@ -141,12 +150,17 @@ export class ProducerTable {
       const pending = this.pending.get(next.id)
       pending?.calls.delete(next.call.sequence)
       if (pending?.calls.size === 0) this.pending.delete(next.id)
-      const { ticket: _, ...call } = next.call
+      const { ticket, ...call } = next.call
       this.remember(next.id, call)
+      if (ticket?.keptBytes === undefined) continue
+      keptBytes += ticket.keptBytes
+      ticket.keptBytes = 0
     }
-    if (this.told < compactAt && this.told < this.accepted.length) return
-    this.accepted = this.accepted.slice(this.told)
-    this.told = 0
+    if (this.told >= compactAt || this.told === this.accepted.length) {
+      this.accepted = this.accepted.slice(this.told)
+      this.told = 0
+    }
+    return keptBytes
   }
 
   /** A durable call, after all that are known; what a spool gives back late has a lower sequence than what came meanwhile. */

@@ -201,11 +201,14 @@ export class PutWorkerPool {
       return Effect.succeed({ stamped })
     }
     const spool = this.parts.spool()
-    if (spool === undefined || !spool.holds(ledger.nextToSend)) return undefined
     const slot = ledger.nextToSend
+    const stamped = ledger.at(slot)
+    // On its way to the spool, and in memory still: a disk that does not take it must not keep it from the store.
+    const inMemory = stamped?.body !== undefined
+    if (spool === undefined || !inMemory && !spool.holds(slot)) return undefined
     ledger.sends()
     this.sending.set(slot, undefined)
-    return this.load(spool, slot)
+    return inMemory ? Effect.succeed({ stamped }) : this.load(spool, slot)
   }
 
   /** The slot as it was spooled. A spool that does not give back what it has taken ends the log: the records are lost. */

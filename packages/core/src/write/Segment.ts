@@ -20,6 +20,8 @@ export interface Ticket {
   demanded: boolean
   /** The segment's last number, from when it is spooled on: the segment itself is not in memory any more. */
   spooledSeq?: number
+  /** What of the segment's share of the buffer stays taken until it is durable: its calls are remembered in memory. */
+  keptBytes?: number
 }
 
 /** A segment's records before it has a slot. While open it grows; sealed, nothing of it changes. */
@@ -52,6 +54,8 @@ export const newSegment = (firstSeq: number, openedAt: number, copyOf?: SpoolPla
 export interface StampedSegment {
   readonly ticket: Ticket
   readonly bufferBytes: number
+  /** How much of that its calls of producers take as long as it is not durable; absent without calls. */
+  readonly callBytes?: number
   readonly openedAt: number
   readonly key: string
   /** The raw body; absent where the segment came back from the spool. */

@@ -22,6 +22,7 @@ import {
 import { slotKey } from "../format/ObjectKey.ts"
 import { encodeBody } from "../format/SegmentBody.ts"
 import type { SegmentHeader } from "../format/SegmentHeader.ts"
+import { callBytesOf } from "./ProducerTable.ts"
 import type { PendingSegment, StampedSegment } from "./Segment.ts"
 
 export interface LedgerSettings {
@@ -156,9 +157,11 @@ export class SlotLedger {
     const after = boundaryAfter(header, settings.digest)
     const key = slotKey(settings.prefix, settings.epoch, header.slot)
     const { bufferBytes, openedAt, ticket } = segment
+    const callBytes = columns.calls === undefined ? {} : { callBytes: callBytesOf(columns.calls, bufferBytes) }
     const stamped: StampedSegment = {
       ticket,
       bufferBytes,
+      ...callBytes,
       openedAt,
       key,
       body,

@@ -43,12 +43,6 @@ export interface SpoolerParts {
   readonly keepFrom: () => SlotName | undefined
 }
 
-interface Move {
-  readonly stamped: StampedSegment
-  /** It was sealed and waiting: nobody has begun to send it. */
-  readonly waiting: boolean
-}
-
 const withoutBody = ({ body: _, ...stamped }: StampedSegment): StampedSegment => ({ ...stamped, bufferBytes: 0 })
 
 const spooled: Exit.Exit<Settled> = Exit.succeed("spooled")
@@ -65,6 +59,7 @@ export class Spooler {
   private shortOfRoom = false
   private dropped: SlotName = { epoch: 0, slot: -1 }
   private failures = 0
+  private kept = 0
   private error: string | undefined = undefined
 
   constructor(parts: SpoolerParts) {
@@ -102,6 +97,17 @@ export class Spooler {
     return this.shortOfRoom ? `the spool holds its ${this.parts.spool.maxBytes} bytes` : undefined
   }
 
+  /** What of the buffer is taken for calls in the spool. */
+  get keptBytes(): number {
+    return this.kept
+  }
+
+  /** Calls that were in the spool are durable: what was kept for them is free. */
+  callsDurable(keptBytes: number): void {
+    this.kept -= keptBytes
+    this.parts.onSpooled(keptBytes)
+  }
+
   /** Something has changed: a segment was sealed, packed, refused, stored. */
   poke(): void {
     this.events.wake()
@@ -128,9 +134,9 @@ export class Spooler {
   })
 
   /** What goes to the spool next: first what is being sent, so that nothing is missing there, then what waits. */
-  private take(): ReadonlyArray<Move> {
+  private take(): ReadonlyArray<StampedSegment> {
     const { ledger, pool, queue, spool } = this.parts
-    const moves: Array<Move> = []
+    const moves: Array<StampedSegment> = []
     let bytes = 0
     const fits = (size: number) => spool.usedBytes() + bytes + size <= spool.maxBytes
     let slot = Math.max(this.written, ledger.durable.slot)
@@ -142,7 +148,7 @@ export class Spooler {
       this.shortOfRoom = !fits(packed.object.length)
       if (this.shortOfRoom) return moves
       bytes += packed.object.length
-      moves.push({ stamped, waiting: false })
+      moves.push(stamped)
     }
     for (let next = queue.oldest; next !== undefined && bytes < batchBytes; next = queue.oldest) {
       // At most: how it packs is known only once it has its slot.
@@ -152,16 +158,16 @@ export class Spooler {
       const stamped = pool.stamp()
       if (stamped === undefined) return moves
       bytes += atMost
-      moves.push({ stamped, waiting: true })
+      moves.push(stamped)
     }
     return moves
   }
 
-  private readonly write = Effect.fnUntraced(function*(this: Spooler, moves: ReadonlyArray<Move>) {
+  private readonly write = Effect.fnUntraced(function*(this: Spooler, moves: ReadonlyArray<StampedSegment>) {
     const { epoch, spool } = this.parts
     this.busy = true
     const objects: Array<SpooledObject> = []
-    for (const { stamped } of moves) {
+    for (const stamped of moves) {
       const { slot } = stamped.header
       const object = this.parts.pool.packedOf(slot)?.object ?? (yield* this.pack(stamped))
       objects.push({ epoch, slot, object })
@@ -171,13 +177,25 @@ export class Spooler {
       if (Result.isSuccess(answer)) break
       if (this.error === undefined) yield* Effect.logWarning(`nothing can be spooled: ${answer.failure.message}`)
       this.error = answer.failure.message
+      // The store may take meanwhile what the disk does not.
+      this.parts.pool.wake()
       yield* pauseBeforeRetry(this.parts.backoff, this.failures++)
+      if (moves.every((stamped) => this.isDurable(stamped))) return this.rest()
     }
+    this.rest()
+    this.settle(moves)
+  })
+
+  /** No write is under way. */
+  private rest(): void {
     this.error = undefined
     this.failures = 0
     this.busy = false
-    this.settle(moves)
-  })
+  }
+
+  private isDurable({ header }: StampedSegment): boolean {
+    return header.slot < this.parts.ledger.durable.slot
+  }
 
   private readonly pack = (stamped: StampedSegment) =>
     stamped.body === undefined
@@ -185,20 +203,26 @@ export class Spooler {
       : Effect.map(packSegment({ header: stamped.header, body: stamped.body }, this.parts.pack), ({ object }) => object)
 
   /** They are kept: first everything is noted, then who waits is told. */
-  private settle(moves: ReadonlyArray<Move>): void {
+  private settle(moves: ReadonlyArray<StampedSegment>): void {
     const { ledger, pool, stats } = this.parts
     let freed = 0
-    for (const { stamped, waiting } of moves) {
-      this.written = stamped.header.slot + 1
+    for (const stamped of moves) {
+      const { slot } = stamped.header
+      this.written = slot + 1
       this.writtenSeq = stamped.after.seq
-      stamped.ticket.spooledSeq = stamped.after.seq
       stats.segmentsSpooled++
-      freed += stamped.bufferBytes
-      if (waiting) ledger.forget(stamped.header.slot)
+      // It was stored while it was written: its bytes are free, and who waits has been told.
+      if (this.isDurable(stamped)) continue
+      stamped.ticket.spooledSeq = stamped.after.seq
+      const kept = stamped.callBytes ?? 0
+      if (kept > 0) stamped.ticket.keptBytes = kept
+      this.kept += kept
+      freed += stamped.bufferBytes - kept
+      if (slot >= ledger.nextToSend) ledger.forget(slot)
       // Being sent: the worker has its bytes, at most one window of segments, and nobody needs more.
       else ledger.load(withoutBody(stamped))
     }
-    for (const { stamped } of moves) Deferred.doneUnsafe(stamped.ticket.settled, spooled)
+    for (const { ticket } of moves) Deferred.doneUnsafe(ticket.settled, spooled)
     this.parts.onSpooled(freed)
     pool.wake()
   }

@@ -7,8 +7,7 @@ import type { MemoryHandles } from "@effect-wal/testing/MemoryObjectStore"
 import { MemoryObjectStore } from "@effect-wal/testing/MemoryObjectStore"
 import * as MemorySpool from "@effect-wal/testing/MemorySpool"
 import { assert } from "@effect/vitest"
-import type { Fiber } from "effect"
-import { Deferred, Effect, Exit, Random, Stream } from "effect"
+import { Deferred, Effect, Exit, Fiber, Random, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import type { WalService } from "../../src/WalService.ts"
 import { advanceUntil, decode, drive, encode, type Process, World } from "./World.ts"
@@ -223,9 +222,12 @@ const walk = (memory: MemoryHandles, seed: number, { options, spools = 0 }: Walk
 export const walks = Effect.fnUntraced(function*(from: number, count: number, settings: WalkSettings) {
   const sum = { acked: 0, spooled: 0 }
   for (let seed = from; seed < from + count; seed++) {
-    // A clock of its own: the killed processes of a walk, which still have timers, end with it.
-    const { acked, spooled } = yield* Effect.flatMap(MemoryObjectStore.make(), (memory) => walk(memory, seed, settings))
-      .pipe(Effect.scoped, Effect.provide(TestClock.layer()))
+    // A fiber and a clock of its own: the killed processes of a walk, which still wait and have timers, end with it.
+    const one = Effect.flatMap(MemoryObjectStore.make(), (memory) => walk(memory, seed, settings)).pipe(
+      Effect.scoped,
+      Effect.provide(TestClock.layer())
+    )
+    const { acked, spooled } = yield* Effect.flatMap(Effect.forkChild(one), Fiber.join)
     sum.acked += acked
     sum.spooled += spooled
   }

@@ -81,12 +81,13 @@ describe("an outage with a spool", () => {
       const isDurable = yield* Effect.forkChild(durable, { startImmediately: true })
       yield* TestClock.adjust("1 minute")
       assert.isFalse(isDone(isSpooled))
-      assert.deepInclude((yield* wal.status).atRisk, { records: 3 })
+      assert.deepInclude((yield* wal.status).atRisk, { records: 3, oldestAgeMillis: 60_000 })
       assert.include((yield* wal.status).spool?.problem ?? "", "injected")
       disk.failing = undefined
       yield* advanceUntil(() => isDone(isSpooled))
       assert.isFalse(isDone(isDurable))
-      assert.deepInclude((yield* wal.status).atRisk, { records: 0, bytes: 0 })
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual((yield* wal.status).atRisk, { records: 0, bytes: 0, oldestAgeMillis: 0 })
       assert.isUndefined((yield* wal.status).spool?.problem)
       state.down = false
       yield* drive(Fiber.join(isDurable))
@@ -234,6 +235,74 @@ describe("an outage with a spool", () => {
       yield* store(wal, [{ payload: encode("r26") }])
       yield* advanceUntil(() => seen.length === 26)
       assert.deepStrictEqual(seen, dense(26))
+      // Nor does one that begins afterwards: what is in memory before and after the outage is not next to each other.
+      assert.deepStrictEqual(yield* readAll(wal), dense(26))
       yield* Fiber.interrupt(reading)
+    }))
+
+  it.effect("a disk that takes nothing does not keep from the store what was meant for it", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld({ segment: { maxEntries: 2, linger: "0ms" } })
+      const disk = MemorySpool.make()
+      const process = world.process("first", {}, disk)
+      const wal = yield* drive(process.open())
+      const state = outage(process)
+      disk.failing = "Failed"
+      yield* wal.append(records(20))
+      yield* TestClock.adjust("1 minute")
+      assert.include((yield* wal.status).spool?.problem ?? "", "injected")
+      state.down = false
+      yield* drive(wal.flush)
+      assert.deepStrictEqual(yield* readAll(wal), dense(20))
+      yield* store(wal, records(5, 21))
+      const status = yield* wal.status
+      assert.deepInclude(status.buffered, { bytes: 0 })
+      assert.deepStrictEqual(disk.held(), [])
+      // The next outage is spooled again, with a disk that works.
+      disk.failing = undefined
+      yield* TestClock.adjust("1 minute")
+      state.down = true
+      yield* spool(wal, records(5, 26))
+      assert.isUndefined((yield* wal.status).spool?.problem)
+      state.down = false
+      yield* drive(wal.flush)
+      assert.deepStrictEqual(yield* readAll(wal), dense(30))
+    }))
+
+  it.effect("what the store takes while the disk is writing it is counted once", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld()
+      const disk = MemorySpool.make({ afterMillis: 1_000 })
+      const writing = yield* gate
+      const slowDisk: Pick<MemorySpool.MemorySpool, "attach"> = {
+        attach: () => {
+          const { crash, source } = disk.attach()
+          const open = (name: string) =>
+            Effect.map(source.open(name), (service) => ({
+              ...service,
+              write: (objects: Parameters<typeof service.write>[0]) =>
+                Effect.andThen(service.write(objects), Deferred.await(writing))
+            }))
+          return { crash, source: { ...source, open } }
+        }
+      }
+      const process = world.process("first", {}, slowDisk)
+      const wal = yield* drive(process.open())
+      const held = yield* gate
+      const lift = process.faults.rule(({ key }) => isSegment(key) ? { _tag: "HoldBefore", gate: held } : undefined)
+      const { durable } = yield* wal.append(records(12))
+      yield* TestClock.adjust("1500 millis")
+      assert.isAbove(disk.held().length, 1)
+      lift()
+      yield* Deferred.succeed(held, undefined)
+      yield* drive(durable)
+      yield* Deferred.succeed(writing, undefined)
+      yield* drive(wal.flush)
+      const { atRisk, buffered, segments } = yield* wal.status
+      assert.strictEqual(buffered.bytes, 0)
+      assert.strictEqual(segments.inFlight, 0)
+      assert.strictEqual(atRisk.bytes, 0)
+      yield* advanceUntil(() => disk.held().length === 0)
+      assert.deepStrictEqual(yield* readAll(wal), dense(12))
     }))
 })

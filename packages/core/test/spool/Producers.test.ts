@@ -1,9 +1,10 @@
 /** Calls of producers that went to the spool, and what becomes of them when another node takes the log over. */
 import * as MemorySpool from "@effect-wal/testing/MemorySpool"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Exit } from "effect"
+import { TestClock } from "effect/testing"
 import type { WalService } from "../../src/WalService.ts"
-import { drive, encode, makeWorld, type Process, readAll, type World } from "../scenarios/World.ts"
+import { advanceUntil, drive, encode, makeWorld, type Process, readAll, type World } from "../scenarios/World.ts"
 
 const down = (process: Process) => process.faults.rule(() => ({ _tag: "Fail", reason: "Unavailable" }))
 
@@ -110,5 +111,37 @@ describe("a producer's call in the spool", () => {
       const again = yield* drive(world.process("first", {}, disk).open())
       yield* drive(again.flush)
       assert.deepStrictEqual(yield* payloads(again), ["a1", "b1", "x", "y", "a2", "b2"])
+    }))
+
+  it.effect("takes memory until it is durable: in a long outage the buffer bounds how many are remembered", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld({
+        maxBufferedBytes: 20_000,
+        maxRecordBytes: 2_000,
+        segment: { maxBytes: 4_000, maxEntries: 10, linger: "0ms" }
+      })
+      const disk = MemorySpool.make()
+      const process = world.process("first", {}, disk)
+      const wal = yield* drive(process.open())
+      const lift = down(process)
+      let accepted = 0
+      for (let nth = 0; nth < 1_000; nth++) {
+        const now = wal.appendNow([{ payload: encode(`r${nth}`) }], { producer: { id: `key-${nth}`, sequence: 0 } })
+        if (Exit.isSuccess(yield* Effect.exit(now))) accepted++
+        yield* TestClock.adjust("10 millis")
+      }
+      yield* advanceUntil(() => disk.held().length > 0)
+      assert.isAbove(accepted, 100)
+      assert.isBelow(accepted, 500)
+      yield* TestClock.adjust("10 seconds")
+      const during = yield* wal.status
+      assert.deepStrictEqual(during.atRisk, { records: 0, bytes: 0, oldestAgeMillis: 0 })
+      assert.isAtMost(during.buffered.bytes, 20_000)
+      const repeated = yield* wal.append([{ payload: encode("r0") }], { producer: { id: "key-0", sequence: 0 } })
+      assert.isTrue(repeated.isRepeat)
+      lift()
+      yield* drive(wal.flush)
+      assert.strictEqual((yield* wal.status).buffered.bytes, 0)
+      yield* call(wal, 1, ["goes", "on"])
     }))
 })

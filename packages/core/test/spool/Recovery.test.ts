@@ -244,6 +244,19 @@ describe("a spool that nothing in the store explains is refused, and nothing is 
         assert.include(yield* refused(world, disk), "neither the spool nor the store has this slot")
       }))
   }
+
+  it.effect("when a slot that an ended epoch could not store is gone, and later ones are spooled", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld()
+      const disk = MemorySpool.make()
+      yield* killedSpooler(world, disk, 5, 20)
+      yield* drive(world.process("second").open())
+      disk.harm(1, 2, undefined)
+      const held = disk.held()
+      const error = yield* Effect.flip(drive(world.process("first", {}, disk).open()))
+      assert.deepInclude(error, { _tag: "SpoolUndecided", epoch: 1, slot: 2 })
+      assert.deepStrictEqual(disk.held(), held)
+    }))
 })
 
 describe("the directory of a spool", () => {

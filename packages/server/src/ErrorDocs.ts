@@ -1,12 +1,14 @@
 /** `docs/errors.md`, written from the tables that the program itself works with. */
 import { type ErrorEntry, errorTable } from "@effect-wal/core/ErrorTable"
+import { type TypedErrorEntry, typedErrors } from "@effect-wal/core/TypedErrorTable"
+import * as TypedRecord from "@effect-wal/core/TypedRecord"
 import * as WalError from "@effect-wal/core/WalError"
 import { Predicate } from "effect"
 import { requestProblems } from "./RequestProblem.ts"
 
-/** The names of the fields that an error class carries. */
-const fieldsOf = (tag: string): ReadonlyArray<string> => {
-  const found = Object.entries(WalError).find(([name]) => name === tag)?.[1]
+/** The names of the fields that an error class of a module carries. */
+const fieldsOf = (module: object, tag: string): ReadonlyArray<string> => {
+  const found: unknown = Object.entries(module).find(([name]) => name === tag)?.[1]
   const fields = Predicate.hasProperty(found, "fields") ? found.fields : {}
   return Predicate.isObject(fields) ? Object.keys(fields).filter((name) => name !== "_tag") : []
 }
@@ -18,10 +20,14 @@ const yesNo = (value: boolean): string => value ? "yes" : "no"
 const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 const logRow = ([tag, entry]: readonly [string, ErrorEntry]): string =>
-  `| ${code(tag)} | ${sentence(entry.when)}. | ${fieldsOf(tag).map(code).join(", ")} | ${entry.data} | ${
+  `| ${code(tag)} | ${sentence(entry.when)}. | ${fieldsOf(WalError, tag).map(code).join(", ")} | ${entry.data} | ${
     yesNo(entry.retryable)
   } | ` +
   `${entry.httpStatus} | ${code(entry.code)} | ${entry.then} |`
+
+const typedRow = ([tag, entry]: readonly [string, TypedErrorEntry]): string =>
+  `| ${code(tag)} | ${sentence(entry.when)}. | ${fieldsOf(TypedRecord, tag).map(code).join(", ")} | ` +
+  `${entry.data} | ${yesNo(entry.retryable)} | ${entry.then} |`
 
 const problemRow = (
   [name, { data, httpStatus, retryable, when }]: readonly [
@@ -34,8 +40,8 @@ const problemRow = (
 export const errorDocs = (): string =>
   `# Errors
 
-Written by \`node scripts/write-error-docs.ts\` from \`packages/core/src/ErrorTable.ts\` and
-\`packages/server/src/RequestProblem.ts\`. Do not edit.
+Written by \`node scripts/write-error-docs.ts\` from \`packages/core/src/ErrorTable.ts\`,
+\`packages/core/src/TypedErrorTable.ts\` and \`packages/server/src/RequestProblem.ts\`. Do not edit.
 
 **Data** says what became of the records of the call: \`durable\` they are stored, or were before; \`not-durable\` nothing
 of the call was appended; \`unknown\` the next writer of the log, or its status, decides. **Retry** says whether the same
@@ -51,11 +57,19 @@ from an earlier version in the bucket. Nothing is changed or deleted by a log th
 | --- | --- | --- | --- | --- | --- | --- | --- |
 ${Object.entries(errorTable).map(logRow).join("\n")}
 
+## Of a typed log
+
+In the library only; over HTTP a record is bytes.
+
+| error | when | fields | data | retry | what to do |
+| --- | --- | --- | --- | --- | --- |
+${Object.entries(typedErrors).map(typedRow).join("\n")}
+
 ## Of the HTTP server
 
 | code | when | data | retry | HTTP |
 | --- | --- | --- | --- | --- |
 ${Object.entries(requestProblems).map(problemRow).join("\n")}
 
-A 503 carries \`Retry-After\`.
+A 503 and \`disk_full\` carry \`Retry-After\`.
 `

@@ -10,7 +10,7 @@ import { DirectoryObjectStore, LocalLog, SpoolDirectory, StoreLayout } from "@ef
 import { ObjectStore } from "@effect-wal/core/store/ObjectStore"
 import { Spool } from "@effect-wal/core/store/Spool"
 import { makeResolved } from "@effect-wal/core/Wal"
-import type { ConfigError } from "@effect-wal/core/WalError"
+import type { ConfigError, StoreUnavailable } from "@effect-wal/core/WalError"
 import type { WalOptions } from "@effect-wal/core/WalOptions"
 import { S3ObjectStore } from "@effect-wal/s3"
 import { Duration, Effect, Layer, Scope, Semaphore } from "effect"
@@ -24,7 +24,9 @@ import { closeBudget } from "./Shutdown.ts"
 /** Stores that streams can share; the files of a local log are that log's alone. */
 type ObjectStoreSettings = S3Settings | DirectorySettings
 
-const makeStore = (settings: ObjectStoreSettings): Effect.Effect<ObjectStore["Service"], ConfigError, Scope.Scope> =>
+const makeStore = (
+  settings: ObjectStoreSettings
+): Effect.Effect<ObjectStore["Service"], ConfigError | StoreUnavailable, Scope.Scope> =>
   settings.type === "s3"
     ? S3ObjectStore.make(s3Options(settings))
     : DirectoryObjectStore.make({ path: settings.path, allowNetworkFileSystem: settings.allowNetworkFileSystem })

@@ -1,4 +1,7 @@
 import { errorTable } from "@effect-wal/core/ErrorTable"
+import { typedErrors } from "@effect-wal/core/TypedErrorTable"
+import * as TypedRecord from "@effect-wal/core/TypedRecord"
+import * as TypedWal from "@effect-wal/core/TypedWal"
 import * as WalError from "@effect-wal/core/WalError"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -7,12 +10,28 @@ import { answering, errorBody, errorResponse, errorStatus } from "../src/ApiErro
 import { errorDocs } from "../src/ErrorDocs.ts"
 import { RequestProblem, type RequestProblemCode, requestProblems } from "../src/RequestProblem.ts"
 
+/** The names of the errors that a module exports. */
+const classesOf = (module: object): Array<string> =>
+  Object.entries(module).flatMap(([name, value]: [string, unknown]) =>
+    typeof value === "function" && value.prototype instanceof Error ? [name] : []
+  )
+
 describe("errors", () => {
   it("have one row for each class and one class for each row", () => {
-    const classes = Object.entries(WalError).flatMap(([name, value]) =>
-      typeof value === "function" && value.prototype instanceof Error ? [name] : []
-    )
-    assert.sameMembers(classes, Object.keys(errorTable))
+    assert.sameMembers(classesOf(WalError), Object.keys(errorTable))
+    assert.sameMembers(classesOf({ ...TypedRecord, ...TypedWal }), Object.keys(typedErrors))
+  })
+
+  it("of typed logs have a row with their fields", () => {
+    const row = errorDocs().split("\n").find((line) => line.startsWith("| `RecordDecodeError` |"))
+    const { data, retryable, then, when } = typedErrors.RecordDecodeError
+    assert.deepStrictEqual(row?.split(" | ").slice(1, -1), [
+      `${when.charAt(0).toUpperCase()}${when.slice(1)}.`,
+      "`seq`, `reason`",
+      data,
+      retryable ? "yes" : "no"
+    ])
+    assert.include(row, then)
   })
 
   it("have codes that are unique, in snake case, and statuses of errors", () => {

@@ -51,7 +51,8 @@ streams:
 - **Sizes**: kB, MB, GB, TB are powers of 1,000; KiB, MiB, GiB, TiB are powers of 1,024; a whole number alone is bytes.
 - **Variables**: \`\${VAR}\` and \`\${VAR:-default}\` in values. One that is unset or blank is an error. \`$\${\` is a literal
   \`\${\`. What is put in is text, also if it looks like YAML; where a number or a switch is wanted, text of that
-  kind is taken for it.
+  kind is taken for it. Of a variable whose name holds SECRET, TOKEN, PASSWORD, KEY or CREDENTIAL, reports and
+  \`config print\` show the name and never the value.
 - **Text** that YAML reads as something else needs quotes: \`node_id: "1"\`, \`stream_id: "true"\`.
 - **Unknown and doubled keys** are errors.
 - **The library** takes the fields of \`backend\` in camel case (\`parallelPut.workers\`), with \`preset\` for

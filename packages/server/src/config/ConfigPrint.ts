@@ -1,7 +1,8 @@
 /**
  * What `config print` shows: every value that is in force, and where it comes from.
  *
- * Sizes are bytes and durations milliseconds, so that nobody has to know the spellings; secrets are redacted.
+ * Sizes are bytes and durations milliseconds, so that nobody has to know the spellings; secrets are redacted, and what
+ * comes from a variable with the name of a secret is shown as that name.
  */
 import { compressionLevels } from "@effect-wal/core/config/BackendRules"
 import { formatPath, type LocatedField, type Path, valueAt } from "@effect-wal/core/config/DecodeTree"
@@ -33,6 +34,9 @@ export interface PrintContext {
   readonly lineOf: Source["lineOf"]
   /** By path: the variables that a value came from. */
   readonly variables: ReadonlyMap<string, ReadonlyArray<string>>
+  /** The tree as it may be shown, and the places where that is not what is in force. */
+  readonly shown: unknown
+  readonly concealed: ReadonlySet<string>
 }
 
 const valueText = (value: unknown, doc: FieldDoc): string => {
@@ -142,6 +146,14 @@ export const listEntries = (context: PrintContext): ReadonlyArray<ConfigEntry> =
     const names = context.variables.get(formatPath(path))
     return names === undefined ? place : `variable ${names.join(", ")} (${place})`
   }
+  const concealed = [...context.concealed]
+  /** What stands for a value that a secret was put into, or into a part of it. */
+  const standIn = (path: Path): string | undefined => {
+    const name = formatPath(path)
+    return concealed.some((each) => each === name || each.startsWith(`${name}[`))
+      ? JSON.stringify(valueAt(context.shown, path))
+      : undefined
+  }
   const entryOf = (path: Path, doc: FieldDoc): ReadonlyArray<ConfigEntry> => {
     const [first, index] = path
     const local = first === "streams" && typeof index === "number" ? formatPath(path.slice(2)) : ""
@@ -150,9 +162,10 @@ export const listEntries = (context: PrintContext): ReadonlyArray<ConfigEntry> =
     const own = valueAt(context.file, path)
     const value = own ?? other?.value
     if (value === undefined) return []
-    const elsewhere = other?.from === undefined ? undefined : given([...path.slice(0, 2), ...other.from])
-    const origin = given(path) ?? elsewhere ?? other?.setBy ?? "default"
-    return [{ path: formatPath(path), value: valueText(value, doc), origin }]
+    const from = other?.from === undefined ? path : [...path.slice(0, 2), ...other.from]
+    const origin = given(path) ?? given(from) ?? other?.setBy ?? "default"
+    const instead = doc.kind === "secret" ? undefined : standIn(own === undefined ? from : path)
+    return [{ path: formatPath(path), value: instead ?? valueText(value, doc), origin }]
   }
   return context.fields.flatMap((field) => placesOf(field, context.file).flatMap((path) => entryOf(path, field.doc)))
 }

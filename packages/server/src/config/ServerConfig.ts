@@ -14,7 +14,7 @@ import type { ServerSettings, TokenSettings } from "../Settings.ts"
 import { type ConfigEntry, listEntries } from "./ConfigPrint.ts"
 import { fileRules, isLoopback, streamIdOf } from "./ServerRules.ts"
 import { FileBlock } from "./ServerSchema.ts"
-import { type Environment, substitute } from "./Substitution.ts"
+import { type Environment, substitute, type Substituted } from "./Substitution.ts"
 import { maxSourceLength, parseSource, type Source, type SourceProblem } from "./YamlSource.ts"
 
 /** One stream: its id in URLs, its log's settings and its store. */
@@ -163,11 +163,16 @@ const hasLine = (problem: Problem): problem is SourceProblem & { readonly line: 
   "line" in problem && typeof problem.line === "number"
 
 /** The report in order of lines; a problem of the text knows its own line. */
-const report = (name: string, source: Source, problems: ReadonlyArray<Problem>, tree: unknown): ConfigError => {
+const report = (
+  name: string,
+  source: Source,
+  problems: ReadonlyArray<Problem>,
+  { conceal, shown }: Substituted
+): ConfigError => {
   const lines = problems.map((problem) => hasLine(problem) ? problem.line : source.lineOf(problem.path))
-  const reported = reportProblems(problems, { schema: FileBlock, tree }).map((problem, index) => {
+  const reported = reportProblems(problems, { schema: FileBlock, tree: shown }).map((problem, index) => {
     const line = lines[index]
-    return line === undefined ? problem : { ...problem, line }
+    return { ...problem, rule: conceal(problem.rule), ...(line === undefined ? {} : { line }) }
   })
   return new ConfigError({ source: name, problems: reported.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)) })
 }
@@ -179,7 +184,8 @@ const check = (
   { isDefault, name, source }: NamedSource,
   options: LoadOptions
 ): Result.Result<ServerConfig, ConfigError> => {
-  const { problems: unresolved, tree, variables } = substitute(source.tree, options.env, fields)
+  const substituted = substitute(source.tree, options.env, fields)
+  const { conceal, concealed, problems: unresolved, shown, tree, variables } = substituted
   const insecure = options.insecure === true
   const decoded = decodeTree(FileBlock, tree, (file) => fileRules(file, { env: options.env, insecure }))
   const first = [...source.problems, ...unresolved]
@@ -187,7 +193,9 @@ const check = (
   const rest = Result.isSuccess(decoded) || source.problems.some((problem) => problem.path.length === 0)
     ? []
     : decoded.failure.filter((problem) => !unresolved.some((each) => startsAt(each.path)(problem)))
-  if (first.length > 0 || Result.isFailure(decoded)) return Result.fail(report(name, source, [...first, ...rest], tree))
+  if (first.length > 0 || Result.isFailure(decoded)) {
+    return Result.fail(report(name, source, [...first, ...rest], substituted))
+  }
   const file = decoded.success
   const host = options.hostname ?? hostname()
   const streams = (file.streams ?? []).flatMap((stream): ReadonlyArray<StreamConfig> =>
@@ -199,14 +207,16 @@ const check = (
     source: name,
     settings: serverSettings(file, streams, insecure),
     streams,
-    notices: noticesOf(file, streams),
+    notices: noticesOf(file, streams).map(conceal),
     entries: listEntries({
       file,
       tree: isDefault ? {} : source.tree,
       fields,
       source: name,
       lineOf: source.lineOf,
-      variables
+      variables,
+      shown,
+      concealed
     })
   })
 }

@@ -7,7 +7,7 @@
 import { formatPath, type Path, type Problem } from "@effect-wal/core/config/DecodeTree"
 import { Result } from "effect"
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments } from "yaml"
-import type { Document, Node, YAMLMap } from "yaml"
+import type { Document, Node, YAMLMap, YAMLParseError, YAMLWarning } from "yaml"
 
 /** One broken rule of the text itself. */
 export interface SourceProblem extends Problem {
@@ -168,14 +168,7 @@ export const parseSource = (text: string): Source => {
   const documents = Array.from(parsed.success)
   const [document, second] = documents
   const syntax = documents.flatMap((each) => [...each.errors, ...each.warnings])
-  if (syntax.length > 0) {
-    const problems = syntax.map((error) => ({
-      path: [],
-      rule: `is not valid YAML: ${syntaxRules[error.code] ?? error.code}`,
-      line: counter.linePos(error.pos[0]).line
-    }))
-    return { tree: {}, lineOf: noLines, problems }
-  }
+  if (syntax.length > 0) return { tree: {}, lineOf: noLines, problems: syntaxProblems(syntax, counter) }
   if (second !== undefined) {
     return failed("has more than one document; keep one", counter.linePos(second.range[0]).line)
   }
@@ -188,6 +181,20 @@ export const parseSource = (text: string): Source => {
   const builder = new TreeBuilder(document, counter)
   const tree = builder.build(document.contents, [], 0)
   return { tree, lineOf: nearestLine(builder.lines), problems: builder.problems }
+}
+
+/** The first problem of each line: what the parser finds behind it there follows from it. A tab is the cause of all. */
+const syntaxProblems = (
+  errors: ReadonlyArray<YAMLParseError | YAMLWarning>,
+  counter: LineCounter
+): ReadonlyArray<SourceProblem> => {
+  const byLine = new Map<number, SourceProblem>()
+  for (const error of [...errors.filter(({ code }) => code === "TAB_AS_INDENT"), ...errors]) {
+    const { line } = counter.linePos(error.pos[0])
+    const rule = `is not valid YAML: ${syntaxRules[error.code] ?? error.code}`
+    if (!byLine.has(line)) byLine.set(line, { path: [], rule, line })
+  }
+  return [...byLine.values()]
 }
 
 const nearestLine = (lines: ReadonlyMap<string, number>) => (path: Path): number | undefined => {

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { printConfig } from "../../src/config/ConfigPrint.ts"
 import { loadConfig } from "../../src/config/ServerConfig.ts"
-import { inBackend, withIds } from "./load.ts"
+import { inBackend, problemsOf, withIds } from "./load.ts"
 
 const text = withIds(
   "sync: periodic",
@@ -54,6 +54,55 @@ describe("printConfig", () => {
       }
       assert.include(printed, "s3.secret_access_key = <redacted>  # variable SECRET (wal.yaml:1)")
       assert.notInclude(printConfig(yield* loadConfig({ text, env: { PREFIX: "p", WORKERS: "1" } })), "abab")
+    }))
+
+  it.effect("[case 22] shows the name of a variable that holds a secret, wherever it was put", () =>
+    Effect.gen(function*() {
+      const env = { AWS_SECRET_ACCESS_KEY: "hunter2", STREAM_TOKEN: "t0p-s3cret", NODE: "n" }
+      const text = "server: { tokens: [{ id: t, env: NODE, scopes: [read], streams: [\"${STREAM_TOKEN}\"] }] }\n" +
+        "streams: [{ durability: { backend: { type: object_store, node_id: \"${NODE}\", stream_id: \"${STREAM_TOKEN}\", " +
+        "compression: { type: lz4, level: 9 }, s3: { bucket: \"${AWS_SECRET_ACCESS_KEY}\", region: r } } } }]"
+      const config = yield* loadConfig({ path: "wal.yaml", text, env })
+      assert.strictEqual(config.streams[0]?.id, "t0p-s3cret")
+      const printed = printConfig(config)
+      for (const secret of ["hunter2", "t0p-s3cret"]) assert.notInclude(printed, secret)
+      const origin = (name: string, line: number) => `variable ${name} (wal.yaml:${line})`
+      for (
+        const line of [
+          `${inBackend("s3.bucket")} = "\${AWS_SECRET_ACCESS_KEY}"  # ${origin("AWS_SECRET_ACCESS_KEY", 2)}`,
+          `${inBackend("stream_id")} = "\${STREAM_TOKEN}"  # ${origin("STREAM_TOKEN", 2)}`,
+          `${inBackend("node_id")} = "n"  # ${origin("NODE", 2)}`,
+          `streams[0].id = "\${STREAM_TOKEN}"  # ${origin("STREAM_TOKEN", 2)}`,
+          "server.tokens[0].streams = [\"${STREAM_TOKEN}\"]  # wal.yaml:1"
+        ]
+      ) assert.include(printed.split("\n"), line)
+      assert.include(printed, "# notice: stream ${STREAM_TOKEN}: compression.level 9 changes nothing")
+    }))
+
+  it.effect("[case 22] a report shows the name of such a variable too, in the value and in the rule", () =>
+    Effect.gen(function*() {
+      const env = { AWS_SECRET_ACCESS_KEY: "hunter2/+", STREAM_TOKEN: "t0p-s3cret", REGION: "" }
+      const lines = [
+        "s3: { bucket: \"${AWS_SECRET_ACCESS_KEY}\", region: r }",
+        "node_id: n",
+        "stream_id: s",
+        "type: object_store"
+      ]
+      const text =
+        `server: { tokens: [{ id: t, env: STREAM_TOKEN, scopes: [read], streams: ["\${STREAM_TOKEN}"] }] }\n` +
+        `streams: [{ durability: { backend: { ${lines.join(", ")} } } }]`
+      assert.deepStrictEqual(
+        (yield* problemsOf(text, { env })).map(({ path, rule, value }) => ({ path, value, rule: rule.slice(0, 24) })),
+        [
+          { path: "server.tokens[0].streams", value: "a list", rule: "names ${STREAM_TOKEN}, w" },
+          {
+            path: inBackend("s3.bucket"),
+            value: "\"${AWS_SECRET_ACCESS_KEY}\"",
+            rule: "2 to 255 characters of A"
+          }
+        ]
+      )
+      assert.notInclude(JSON.stringify(yield* problemsOf(text, { env })), "hunter2")
     }))
 
   it.effect("the default configuration is all defaults", () =>

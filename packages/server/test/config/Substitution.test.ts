@@ -53,6 +53,39 @@ describe("Substitution", () => {
     assert.deepStrictEqual([...variables], [["${K}[0]", ["A"]]])
   })
 
+  it("a variable with the name of a secret is not in what may be shown", () => {
+    const env = {
+      AWS_SECRET_ACCESS_KEY: "hunter2",
+      api_token: "t0p-s3cret",
+      HOST: "h",
+      DB_PASSWORD: "p",
+      CREDENTIALS: "c"
+    }
+    const { conceal, concealed, shown, tree } = substitute(
+      {
+        a: "${AWS_SECRET_ACCESS_KEY}",
+        b: ["x", "${HOST}-${api_token}-$${Y}"],
+        c: { d: "${HOST}", e: "${DB_PASSWORD}${CREDENTIALS}${NO_KEY:-from the file}" }
+      },
+      env,
+      []
+    )
+    assert.deepStrictEqual(tree, {
+      a: "hunter2",
+      b: ["x", "h-t0p-s3cret-${Y}"],
+      c: { d: "h", e: "pcfrom the file" }
+    })
+    assert.deepStrictEqual(shown, {
+      a: "${AWS_SECRET_ACCESS_KEY}",
+      b: ["x", "h-${api_token}-${Y}"],
+      c: { d: "h", e: "${DB_PASSWORD}${CREDENTIALS}${NO_KEY}" }
+    })
+    assert.sameMembers([...concealed], ["a", "b[1]", "c.e"])
+    assert.strictEqual(conceal("no hunter2 and no t0p-s3cret"), "no ${AWS_SECRET_ACCESS_KEY} and no ${api_token}")
+    // Too short to be a secret: the words around it stay readable.
+    assert.strictEqual(conceal("a copy"), "a copy")
+  })
+
   it.effect.prop("text without ${ is left alone", { text: Schema.String }, ({ text }) =>
     Effect.sync(() => {
       if (!text.includes("${")) assert.strictEqual(one(text), text)

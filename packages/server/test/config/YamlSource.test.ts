@@ -32,6 +32,13 @@ describe("YamlSource", () => {
     assert.include(rules("a:\n\tb: 1\n").join(), "2: is not valid YAML: a tab cannot indent; use blanks")
   })
 
+  it("a line has one problem: the first, or the tab that is the cause of the others", () => {
+    const tab = "is not valid YAML: a tab cannot indent; use blanks"
+    assert.deepStrictEqual(rules("a:\n  b:\n\t\tc: 1\n    d: 2\n"), [`3: ${tab}`])
+    assert.deepStrictEqual(rules("a:\n\tb: 1\n\tc: 2\n"), [`2: ${tab}`, `3: ${tab}`])
+    assert.deepStrictEqual(rules("a: }}}} ]]] : :\n"), ["1: is not valid YAML: something is left over here"])
+  })
+
   it("a byte order mark is skipped, Windows line ends are taken", () => {
     assert.deepStrictEqual(parseSource("\uFEFFa: 1\r\nb: 2\r\n").tree, { a: 1, b: 2 })
   })

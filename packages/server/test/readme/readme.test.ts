@@ -5,7 +5,7 @@ import { Wal } from "@effect-wal/core/Wal"
 import { make as makeDouble } from "@effect-wal/testing/HttpS3Double"
 import { WalTest } from "@effect-wal/testing/WalTest"
 import { assert, describe, it } from "@effect/vitest"
-import { Console, Effect } from "effect"
+import { Console, Duration, Effect } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import { banner } from "../../src/cli/Banner.ts"
 import { loadConfig } from "../../src/config/ServerConfig.ts"
@@ -75,6 +75,17 @@ describe("README.md, server", () => {
         conditionalWrites: "required"
       })
       assert.notProperty(stream?.store, "credentials")
+    }))
+
+  it.effect("the spool that is shown decodes beside a store, with the default that is told", () =>
+    Effect.gen(function*() {
+      const [, spool] = /`(spool: \{ [^}]+ \})` beside `s3`/.exec(readme) ?? []
+      const env = { HOSTNAME: "wal-0", INGEST_TOKEN: "a-token-of-some-length-0123456789" }
+      const text = block("yaml").replace(/^( +)prefix: wal$/m, `$&\n$1${spool ?? "no spool"}`)
+      const { streams } = yield* loadConfig({ text, env })
+      assert.deepInclude(streams[0]?.spool, { path: "/var/lib/wal", maxBytes: 10_000_000_000 })
+      const after = Duration.fromInputUnsafe(streams[0]?.spool?.after ?? "0 millis")
+      assert.match(readme, new RegExp(`after .after.\\s+\\(${formatDuration(after)}\\)`))
     }))
 
   it.effect("the three commands are those that the server prints, and its default is what the page says", () =>

@@ -2,6 +2,7 @@
 import { resolveOptions, type WalOptionsInput } from "@effect-wal/core/config/ResolveOptions"
 import { ProcessRegistry, ProcessRegistryState } from "@effect-wal/core/ProcessRegistry"
 import { ObjectStore } from "@effect-wal/core/store/ObjectStore"
+import { Spool, type SpoolSource } from "@effect-wal/core/store/Spool"
 import { makeResolved } from "@effect-wal/core/Wal"
 import type { WalOpenError } from "@effect-wal/core/WalError"
 import type { AppendRecord } from "@effect-wal/core/WalRecord"
@@ -42,16 +43,21 @@ export interface TestLog {
 
 const isSegment = (key: string): boolean => key.includes("/segments/")
 
-const openOn = Effect.fnUntraced(function*(store: ObjectStore["Service"], options: WalOptionsInput) {
+const openOn = Effect.fnUntraced(function*(
+  store: ObjectStore["Service"],
+  options: WalOptionsInput,
+  spool?: SpoolSource
+) {
   const registry = new ProcessRegistryState()
   registry.probed.add(store.id)
   return yield* Effect.flatMap(resolveOptions(options), makeResolved).pipe(
     Effect.provideService(ObjectStore, store),
+    Effect.provideService(Spool, spool),
     Effect.provideService(ProcessRegistry, registry)
   )
 })
 
-export const makeTestLog = Effect.fnUntraced(function*(streamId: string, given: TestLogOptions) {
+export const makeTestLog = Effect.fnUntraced(function*(streamId: string, given: TestLogOptions, spool?: SpoolSource) {
   const memory = yield* MemoryObjectStore.make()
   const faults = FaultyObjectStore.make(memory.store)
   const records: Array<AppendRecord> = []
@@ -79,7 +85,7 @@ export const makeTestLog = Effect.fnUntraced(function*(streamId: string, given: 
         }))
   })
   const log: TestLog = {
-    open: Effect.map(openOn(store, options), heard),
+    open: Effect.map(openOn(store, options, spool), heard),
     records,
     hold: Effect.sync(() => {
       gate = Deferred.makeUnsafe<void>()

@@ -1,4 +1,5 @@
 /** A real listening server on 127.0.0.1 with real logs on stores in memory, for one test. */
+import type { SpoolSource } from "@effect-wal/core/store/Spool"
 import type { WalOpenError } from "@effect-wal/core/WalError"
 import { NodeServices } from "@effect/platform-node"
 import { Context, Duration, Effect, Layer, Metric } from "effect"
@@ -19,6 +20,8 @@ export interface TestServerOptions extends Partial<Omit<ServerSettings, "limits"
   readonly open?: (id: string) => Effect.Effect<void, WalOpenError>
   /** Options of every log. */
   readonly log?: TestLogOptions
+  /** The spool of the only log. */
+  readonly spool?: SpoolSource
 }
 
 export interface TestServer {
@@ -31,7 +34,9 @@ export interface TestServer {
   readonly tokens: Tokens["Service"]
 }
 
-export const settingsOf = ({ limits, log: _log, open: _open, ...settings }: TestServerOptions): ServerSettings => ({
+export const settingsOf = (
+  { limits, log: _log, open: _open, spool: _spool, ...settings }: TestServerOptions
+): ServerSettings => ({
   host: "127.0.0.1",
   port: 0,
   tokens: [],
@@ -49,7 +54,7 @@ export const startServer = Effect.fnUntraced(function*(options: TestServerOption
   const settings = settingsOf(options)
   const made = yield* Effect.forEach(
     settings.streams,
-    (id) => Effect.map(makeTestLog(id, options.log ?? {}), (log): [string, TestLog] => [id, log])
+    (id) => Effect.map(makeTestLog(id, options.log ?? {}, options.spool), (log): [string, TestLog] => [id, log])
   )
   const logs = Object.fromEntries(made)
   const log = Object.values(logs)[0]

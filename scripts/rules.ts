@@ -43,14 +43,14 @@ const spoolRules = rulesOf(["spool/", "scenarios/91"], [
     "?? { epoch, slot: ledger.last.slot }"
   ]),
   rule("what is appended again stays in the spool until its copy is durable", [
-    "log/SpoolRecovery.ts",
+    "log/PendingCopies.ts",
     "return this.isComplete ? this.first(spool) : { epoch: 0, slot: 0 }",
     "return undefined"
   ]),
   rule("a copy in the spool is not appended again beside its original", [
     "log/SpoolRecovery.ts",
-    "if (originsOf(segment.header)?.copy === true) return false",
-    "if (originsOf(segment.header)?.marks === undefined && segment.header.count === 0) return false"
+    "if (originsOf(segment.header)?.copy === true) {",
+    "if (originsOf(segment.header)?.copy === true && segment.header.count === 0) {"
   ]),
   rule("what an earlier start has appended again is not appended once more", [
     "log/SpoolRecovery.ts",

@@ -17,8 +17,10 @@ import {
   type SegmentHeader
 } from "../../src/format/SegmentHeader.ts"
 import { maxIdLength } from "../../src/LogId.ts"
-import { storedIndexEntries } from "../../src/manifest/Manifest.ts"
+import { maxLeftSpools, maxOrigins, storedIndexEntries } from "../../src/manifest/Manifest.ts"
 import { keptVersions } from "../../src/node/directory/Layout.ts"
+import { fileHeaderBytes } from "../../src/node/journal/JournalFile.ts"
+import { frameHeaderBytes, maxBodyBytes } from "../../src/node/journal/JournalFrame.ts"
 import { nodeDigest } from "../../src/node/NodeDigest.ts"
 import { callsPerProducer } from "../../src/write/ProducerTable.ts"
 import { endOfRows, numberOf, type Row, table, valueAt } from "./support/FormatDoc.ts"
@@ -110,14 +112,23 @@ describe("docs/format.md", () => {
       Extensions.encodeLink(link),
       Extensions.encodeOwner({ epoch: 3, host: "h" }),
       Extensions.encodeCallsMark(),
-      Extensions.encodeCallSpan({ first: 1, last: 2 })
+      Extensions.encodeCallSpan({ first: 1, last: 2 }),
+      Extensions.encodeOrigins({ marks: {}, copy: false })
     ]
     const types = table("Extension", 1)
     assert.deepStrictEqual(field(types, "type").map(Number), encoded.map((one) => one.type))
     assert.deepStrictEqual(field(types, "critical"), encoded.map((one) => one.critical ? "yes" : "no"))
     assert.deepStrictEqual(
       field(types, "name"),
-      [[1, "cursors"], [2, "trim"], [3, "link"], [4, "owner"], [5, "calls"], [6, "callSpan"]].map(([number, name]) => {
+      [
+        [1, "cursors"],
+        [2, "trim"],
+        [3, "link"],
+        [4, "owner"],
+        [5, "calls"],
+        [6, "callSpan"],
+        [7, "origins"]
+      ].map(([number, name]) => {
         assert.strictEqual(Reflect.get(Extensions, `${name}Extension`), number)
         return String(name).replace("callS", "call-s")
       })
@@ -219,7 +230,12 @@ describe("docs/format.md", () => {
       maxIdLength,
       maxProducerIdLength,
       callsPerProducer,
-      keptVersions
+      keptVersions,
+      maxOrigins,
+      maxLeftSpools,
+      fileHeaderBytes,
+      frameHeaderBytes,
+      maxBodyBytes
     ])
   })
 })

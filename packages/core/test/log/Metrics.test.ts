@@ -2,6 +2,7 @@ import { MemoryObjectStore } from "@effect-wal/testing/MemoryObjectStore"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Metric, Stream } from "effect"
 import { TestClock } from "effect/testing"
+import { s3StandardUsEast1 } from "../../src/StorePrices.ts"
 import {
   drive,
   holdPuts,
@@ -90,11 +91,11 @@ describe("metrics", () => {
         assert.deepInclude(size, { count: 5, sum: objects.reduce((sum, one) => sum + one, 0) })
         assert.deepInclude(yield* histogram("wal_segment_put_latency_seconds"), { count: 5, sum: 0 })
         assert.deepInclude(yield* histogram("wal_recovery_latency_seconds"), { count: 1 })
-        const requests = ["create", "replace", "list"].reduce(
-          (sum, one) => sum + (seen[`wal_store_requests_total{${one}}`] ?? 0),
-          0
-        )
-        const dollars = requests * 0.005 / 1_000 + (seen["wal_store_requests_total{get}"] ?? 0) * 0.0004 / 1_000
+        const requests = (operation: string) => seen[`wal_store_requests_total{${operation}}`] ?? 0
+        const { per1000Gets, per1000Lists, per1000Puts } = s3StandardUsEast1
+        const dollars = (requests("create") + requests("replace")) * per1000Puts / 1_000 +
+          requests("get") * per1000Gets / 1_000 + requests("list") * per1000Lists / 1_000
+        assert.isAbove(dollars, 0)
         assert.approximately(seen["wal_estimated_request_cost_dollars_total"] ?? 0, dollars, 1e-12)
       })
     ))

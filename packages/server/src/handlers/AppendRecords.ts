@@ -148,10 +148,11 @@ const awaitInTime = <E>(level: Effect.Effect<void, E>, appended: Appended, limit
       )
   })
 
-/** Waits for the level that was asked for; answers what holds then, which can be more. */
+/** Waits for the level that was asked for; answers what holds then, which can be more than `spooled`. */
 const awaitLevel = Effect.fnUntraced(function*(log: WalService, appended: Appended, ack: AckLevel, limits: Limits) {
   if (ack === "accepted") return ack
   yield* awaitInTime(ack === "durable" ? appended.durable : appended.spooled, appended, limits)
+  if (ack === "durable") return ack
   const { durable } = yield* log.status
   return durable >= appended.last ? "durable" : ack
 })

@@ -46,7 +46,8 @@ const logOf = (key: string): string | undefined => /^(.*)segments\/\d+\/\d+\.seg
  */
 const refuseLocalLog = Effect.fnUntraced(function*(directory: Directory, key: string) {
   const prefix = logOf(key)
-  if (prefix === undefined) return
+  // Where this process has a slot already, no local log was: one that starts later refuses what it finds.
+  if (prefix === undefined || directory.durable.has(parentOf(key))) return
   const isThere = yield* directory.disk.stat(join(directory.root, prefix, journalName)).pipe(
     Effect.as(true),
     Effect.catchIf(isAbsent, () => Effect.succeed(false)),

@@ -11,17 +11,15 @@ import { join, resolve } from "node:path"
 import { Digest } from "../codec/Digest.ts"
 import { NonceSource } from "../Nonce.ts"
 import { ObjectStore } from "../store/ObjectStore.ts"
-import { ConfigError, StoreUnavailable } from "../WalError.ts"
+import { ConfigError, type StoreUnavailable } from "../WalError.ts"
 import type { Directory } from "./directory/Directory.ts"
 import { get, list } from "./directory/DirectoryReads.ts"
 import { create, remove, replace } from "./directory/DirectoryWrites.ts"
 import { isAbsent } from "./directory/DiskAnswer.ts"
 import { temporaryName } from "./directory/Layout.ts"
-import { makeDirectories } from "./directory/MakeDirectories.ts"
-import { networkFileSystemOf } from "./directory/NetworkFileSystem.ts"
+import { prepareRoot } from "./directory/Root.ts"
 import type { DiskError, DiskFileService } from "./DiskFile.ts"
 import { DiskFile } from "./DiskFile.ts"
-import { isNoRoom } from "./journal/JournalError.ts"
 
 export interface DirectoryObjectStoreOptions {
   /** The directory; created when it is not there, with those above it. */
@@ -59,29 +57,13 @@ const cleanTemporary = Effect.fnUntraced(function*(disk: DiskFileService, path: 
   }, { discard: true })
 })
 
-const checkFileSystem = Effect.fnUntraced(
-  function*(disk: DiskFileService, options: DirectoryObjectStoreOptions, root: string) {
-    if (options.allowNetworkFileSystem === true) return
-    const name = yield* networkFileSystemOf(disk, root)
-    if (name === undefined) return
-    return yield* configError(
-      options.path,
-      `is on ${name}, a network file system; use a local disk, or set allowNetworkFileSystem where hard links, exclusive ` +
-        "creation and fsync hold between all machines that mount it"
-    )
-  }
-)
+const networkAdvice =
+  "use a local disk, or set allowNetworkFileSystem where hard links, exclusive creation and fsync hold " +
+  "between all machines that mount it"
 
-const prepare = Effect.fnUntraced(function*(options: DirectoryObjectStoreOptions): Effect.fn.Return<
-  Directory,
-  DiskError | ConfigError
-> {
+/** The directory for temporary files, made and tidied up. */
+const prepare = Effect.fnUntraced(function*(root: string): Effect.fn.Return<Directory, DiskError> {
   const disk = yield* DiskFile
-  const path = resolve(options.path)
-  yield* makeDirectories(disk, path)
-  const root = yield* disk.realPath(path)
-  if ((yield* disk.stat(root)).kind !== "directory") return yield* configError(options.path, "is not a directory")
-  yield* checkFileSystem(disk, options, root)
   const temporary = join(root, temporaryName)
   yield* disk.makeDirectory(temporary)
   yield* cleanTemporary(disk, temporary).pipe(
@@ -89,12 +71,6 @@ const prepare = Effect.fnUntraced(function*(options: DirectoryObjectStoreOptions
   )
   return { disk, root, nonce: yield* NonceSource, digest: yield* yield* Digest, durable: new Set() }
 })
-
-/** A full disk is nobody's mistake and passes: it can be tried again. */
-const notPrepared = (options: DirectoryObjectStoreOptions, error: DiskError): ConfigError | StoreUnavailable =>
-  isNoRoom(error)
-    ? new StoreUnavailable({ operation: "open", key: error.path, detail: error.message })
-    : configError(options.path, `can't be used: ${error.message}`)
 
 /**
  * The store in the directory. Fails `ConfigError` when the directory can't be made or used, is no directory, or is on a
@@ -104,9 +80,11 @@ export const make = Effect.fnUntraced(
   function*(
     options: DirectoryObjectStoreOptions
   ): Effect.fn.Return<ObjectStore["Service"], ConfigError | StoreUnavailable> {
-    const directory = yield* prepare(options).pipe(
-      Effect.catchTag("DiskError", (error) => Effect.fail(notPrepared(options, error)))
-    )
+    const rules = {
+      problem: (rule: string) => configError(options.path, rule),
+      networkAdvice: options.allowNetworkFileSystem === true ? undefined : networkAdvice
+    }
+    const directory = yield* prepareRoot(resolve(options.path), rules, prepare)
     return ObjectStore.of({
       id: `file://${directory.root}`,
       disk: directory.root,

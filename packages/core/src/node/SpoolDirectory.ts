@@ -15,8 +15,7 @@ import { Spool, SpoolError, type SpoolOpenError, type SpoolService, type SpoolSo
 import { ConfigError, type DirectoryLocked, type StoreUnavailable, type SyncFailed } from "../WalError.ts"
 import { isAbsent } from "./directory/DiskAnswer.ts"
 import { spoolName } from "./directory/Layout.ts"
-import { makeDirectories } from "./directory/MakeDirectories.ts"
-import { networkFileSystemOf } from "./directory/NetworkFileSystem.ts"
+import { prepareRoot } from "./directory/Root.ts"
 import { DiskFile } from "./DiskFile.ts"
 import * as Journal from "./journal/Journal.ts"
 import { type JournalError, openError } from "./journal/JournalError.ts"
@@ -62,26 +61,6 @@ const settingsOf = (options: SpoolDirectoryOptions): Effect.Effect<Settings, Con
   return Effect.succeed({ path: resolve(path), maxBytes, afterMillis })
 }
 
-/** The root without symbolic links, made where it is not there. */
-const prepareRoot = Effect.fnUntraced(function*(path: string): Effect.fn.Return<string, ConfigError> {
-  const disk = yield* DiskFile
-  const prepared = Effect.gen(function*() {
-    yield* makeDirectories(disk, path)
-    const root = yield* disk.realPath(path)
-    if ((yield* disk.stat(root)).kind !== "directory") {
-      return yield* configError("spool.path", path, "is not a directory")
-    }
-    const network = yield* networkFileSystemOf(disk, root)
-    if (network === undefined) return root
-    return yield* configError("spool.path", path, `is on ${network}, a network file system; use a local disk`)
-  })
-  return yield* Effect.catchTag(
-    prepared,
-    "DiskError",
-    (error) => Effect.fail(configError("spool.path", path, `can't be used: ${error.message}`))
-  )
-})
-
 const spoolError = (error: JournalError): SpoolError =>
   new SpoolError({ reason: error.reason === "full" ? "Full" : "Failed", path: error.path, detail: error.detail })
 
@@ -126,7 +105,11 @@ const open = Effect.fnUntraced(
     prefix: string
   ): Effect.fn.Return<SpoolService, SpoolOpenError, Scope.Scope> {
     const settings = yield* settingsOf(options)
-    const root = yield* prepareRoot(settings.path)
+    const rules = {
+      problem: (rule: string) => configError("spool.path", settings.path, rule),
+      networkAdvice: "use a local disk"
+    }
+    const root = yield* prepareRoot(settings.path, rules, Effect.succeed)
     const maxFileBytes = Math.min(largestFileBytes, Math.floor(settings.maxBytes / filesOfFull))
     return service(yield* openJournal(join(root, prefix, spoolName), maxFileBytes), settings)
   }

@@ -62,6 +62,19 @@ describe("SpoolDirectory", () => {
         }))
     }))
 
+  it.effect("[case 20] a disk without room for its directory can be tried again: it is no mistake in the options", () =>
+    Effect.gen(function*() {
+      const path = yield* freshDirectory
+      const full = { ...nodeDisk, makeDirectory: () => failure("ENOSPC", "mkdir") }
+      const opened = Effect.scoped(open(join(path, "below"), {}, full))
+      assert.strictEqual((yield* Effect.flip(opened))._tag, "StoreUnavailable")
+      const refused = { ...nodeDisk, makeDirectory: () => failure("EACCES", "mkdir") }
+      assert.strictEqual(
+        (yield* Effect.flip(Effect.scoped(open(join(path, "below"), {}, refused))))._tag,
+        "ConfigError"
+      )
+    }))
+
   it.effect("keeps the spools of several logs apart, and a relative path is told as an absolute one", () =>
     Effect.gen(function*() {
       const path = yield* freshDirectory

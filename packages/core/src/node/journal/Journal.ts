@@ -156,12 +156,14 @@ interface Opened {
 }
 
 const openUnlocked = Effect.fnUntraced(
-  function*(options: JournalOptions): Effect.fn.Return<Opened, JournalError | DirectoryLocked, Scope.Scope> {
-    const { maxFileBytes = defaultMaxFileBytes } = options
+  function*(
+    options: Required<JournalOptions>
+  ): Effect.fn.Return<Opened, JournalError | DirectoryLocked, Scope.Scope> {
+    const { directory, maxFileBytes } = options
     const disk = yield* DiskFile
     const digest = yield* yield* Digest
     const nonce = yield* NonceSource
-    const path = yield* lockDirectory(resolve(options.directory)).pipe(
+    const path = yield* lockDirectory(resolve(directory)).pipe(
       Effect.catchTag("DiskError", (error) => Effect.fail(journalError(error)))
     )
     const context = yield* Effect.context<never>()
@@ -184,14 +186,14 @@ const openUnlocked = Effect.fnUntraced(
  */
 export const open = Effect.fnUntraced(
   function*(options: JournalOptions): Effect.fn.Return<Journal, JournalError | DirectoryLocked, Scope.Scope> {
+    const { directory, maxFileBytes = defaultMaxFileBytes } = options
     const scope = yield* Scope.fork(yield* Effect.scope)
     const { opened, writer } = yield* Effect.onError(
-      Scope.provide(openUnlocked(options), scope),
+      Scope.provide(openUnlocked({ directory, maxFileBytes }), scope),
       (cause) => Scope.close(scope, Exit.failCause(cause))
     )
     const { damage, files, tornTail } = opened
-    const deadBytes = (options.maxFileBytes ?? defaultMaxFileBytes) / deadPart
-    const drop = Semaphore.makeUnsafe(1).withPermit(dropFiles(files, writer, deadBytes))
+    const drop = Semaphore.makeUnsafe(1).withPermit(dropFiles(files, writer, maxFileBytes / deadPart))
     return {
       id: files.place.id,
       path: files.place.path,

@@ -18,20 +18,9 @@ import type {
 import type { DirectoryLocked, DiskFull, SpoolUndecided, SyncFailed } from "./DiskErrors.ts"
 import type { ProducerError } from "./ProducerError.ts"
 
-export {
-  EndMarkerLost,
-  ManifestCorrupt,
-  ManifestMissing,
-  ManifestTooNew,
-  ManifestVanished,
-  SegmentConflict,
-  SegmentCorrupt,
-  SegmentMissing,
-  SegmentTooNew,
-  SequenceGap
-} from "./DataErrors.ts"
-export { DirectoryLocked, DiskFull, SpoolUndecided, SyncFailed } from "./DiskErrors.ts"
-export { InvalidProducer, ProducerCallTooLarge, ProducerConflict, ProducerSequenceTooOld } from "./ProducerError.ts"
+export * from "./DataErrors.ts"
+export * from "./DiskErrors.ts"
+export * from "./ProducerError.ts"
 
 const Seq = Schema.Number
 

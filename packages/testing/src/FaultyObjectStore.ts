@@ -115,13 +115,12 @@ export const make = (inner: ObjectStore["Service"]): FaultyHandles => {
       crashed = true
     },
     store: ObjectStore.of({
-      id: inner.id,
+      ...inner,
       get: (key, options) => run("get", key, inner.get(key, options)),
       create: (key, body, options) => run("create", key, Effect.suspend(() => inner.create(key, body, options))),
       replace: (key, body, tag, options) => run("replace", key, inner.replace(key, body, tag, options)),
       list: (request) => run("list", request.prefix, inner.list(request)),
-      remove: (keys) => run("remove", keys[0] ?? "", inner.remove(keys)),
-      advice: (prefix) => inner.advice(prefix)
+      remove: (keys) => run("remove", keys[0] ?? "", inner.remove(keys))
     })
   }
 }

@@ -26,7 +26,7 @@ import {
   lostThrough,
   orderSlots
 } from "./EndOfEpoch.ts"
-import { listSlots, lookAt, lookAtReadable, type LookContext } from "./SlotLook.ts"
+import { listSlots, lookAt, lookAtReadable, type LookContext, lowestMarker } from "./SlotLook.ts"
 
 /** Who puts the marker. */
 export interface Opener {
@@ -164,11 +164,8 @@ const putBarrier = Effect.fnUntraced(function*(search: Search, highest: number, 
 })
 
 /** The lowest marker among the slots that could be one. */
-export const findMarker = Effect.fnUntraced(function*(search: LiveSearch, slots: ReadonlyArray<number>) {
-  const headers = yield* lookAtReadable(search, search.manifest.live, slots)
-  const markers = headers.filter((header) => isMarkerOf(header, place(search, header.slot)))
-  return markers.length === 0 ? undefined : Math.min(...markers.map((header) => header.slot))
-})
+export const findMarker = (search: LiveSearch, slots: ReadonlyArray<number>) =>
+  lowestMarker(search, { logId: search.manifest.log_id, epoch: search.manifest.live }, slots)
 
 /** One look at the epoch: ends it, or answers `undefined` because the writer was faster. */
 const tryToEnd = Effect.fnUntraced(function*(search: Search, ordered: ReadonlyArray<ListedSlot>) {

@@ -7,7 +7,7 @@ import { maxHeaderBytes } from "../format/SegmentHeader.ts"
 import { followPages } from "../store/ListPages.ts"
 import { ObjectStore } from "../store/ObjectStore.ts"
 import { type Backoff, retryWhilePassing, toStoreError } from "../store/StoreRetry.ts"
-import type { ListedSlot } from "./EndOfEpoch.ts"
+import { isMarkerOf, type ListedSlot } from "./EndOfEpoch.ts"
 
 export interface LookContext {
   /** `{prefix}/{node_id}/{stream_id}/`. */
@@ -61,3 +61,14 @@ export const lookAtReadable = (context: LookContext, epoch: number, slots: Reado
       ),
     { concurrency: 16 }
   ).pipe(Effect.map((headers) => headers.filter((header) => header !== undefined)))
+
+/** The lowest of the slots that holds an end marker of the epoch; `undefined` where none does. */
+export const lowestMarker = Effect.fnUntraced(function*(
+  context: LookContext,
+  { epoch, logId }: { readonly epoch: number; readonly logId: string },
+  slots: ReadonlyArray<number>
+) {
+  const headers = yield* lookAtReadable(context, epoch, slots)
+  const markers = headers.filter((header) => isMarkerOf(header, { logId, epoch, slot: header.slot }))
+  return markers.length === 0 ? undefined : Math.min(...markers.map((header) => header.slot))
+})

@@ -1,11 +1,12 @@
 /**
  * Closing a log: refuse appends, seal, drain, write manifest and cursors, all within `shutdown_timeout`.
  */
-import { Deferred, Duration, Effect, Option } from "effect"
+import { Duration, Effect, Option } from "effect"
 import { monotonicNow } from "../internal/Monotonic.ts"
 import { WalClosed, type WalEnd } from "../WalError.ts"
 import type { CloseReport } from "../WalService.ts"
 import type { Ticket } from "../write/Segment.ts"
+import { awaitDurable, awaitTicket } from "./AwaitTicket.ts"
 import type { LogEngine } from "./LogEngine.ts"
 
 /** The share of the time-out that draining leaves for the manifest, and the most that it needs. */
@@ -38,11 +39,8 @@ const logReport = (report: CloseReport): Effect.Effect<void> => {
 /** Waits until all is durable; where the store does not take anything, until all is in the spool. */
 const settled = (engine: LogEngine, last: Ticket): Effect.Effect<void, WalEnd> =>
   Effect.flatMap(
-    Deferred.await(last.settled),
-    (how) =>
-      how === "durable" || last.spooledSeq === undefined || engine.spooler?.isOutage === true
-        ? Effect.void
-        : engine.watermark.beyond(last.spooledSeq - 1)
+    awaitTicket(engine, last),
+    () => engine.spooler?.isOutage === true ? Effect.void : awaitDurable(engine, last)
   )
 
 /** Closes an open log; one that is over already is only reported. */

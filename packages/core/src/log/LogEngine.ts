@@ -193,7 +193,7 @@ export class LogEngine {
   }
 
   private makePool(): PutWorkerPool {
-    const { digest, opened, prefix, spool, stats, store } = this.open
+    const { opened, prefix, spool, stats, store } = this.open
     const reads: SpoolReads | undefined = spool === undefined ? undefined : {
       holds: (slot) => this.spooler?.holds(slot) === true,
       read: (slot) => spool.read(opened.epoch, slot)
@@ -205,13 +205,12 @@ export class LogEngine {
       backoff: this.options.retry
     }, {
       pack: this.pack,
-      spool: () => reads,
+      spool: reads,
       onProgress: () => this.spooler?.poke(),
       fate: this.fate,
       queue: this.queue,
       ledger: this.ledger,
       store,
-      digest,
       stats,
       stampContext: () => ({ cursors: this.cursors.snapshot(), trim: this.coordinator.current.trim }),
       onStored: (stored) => Effect.suspend(() => this.segmentStored(stored)),
@@ -224,7 +223,6 @@ export class LogEngine {
     const { opened, spool, stats } = this.open
     if (spool === undefined) return undefined
     return new Spooler({
-      fate: this.fate,
       spool,
       epoch: opened.epoch,
       queue: this.queue,

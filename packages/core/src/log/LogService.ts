@@ -1,32 +1,17 @@
 /** The service of an open log: its methods over the engine. */
-import { Deferred, Effect, Sink } from "effect"
+import { Effect, Sink } from "effect"
 import { monotonicMillis } from "../internal/Monotonic.ts"
 import type { WalMetricsHandle } from "../observe/WalMetrics.ts"
 import type { CursorError, WalEnd } from "../WalError.ts"
 import type { AppendRecord, LostRange } from "../WalRecord.ts"
 import type { Appended, CloseReport, WalService } from "../WalService.ts"
-import type { Settled, Ticket } from "../write/Segment.ts"
+import type { Ticket } from "../write/Segment.ts"
 import type { Admitted } from "../write/SegmenterParts.ts"
+import { awaitDurable, awaitTicket } from "./AwaitTicket.ts"
 import { checkTrim, makeCursorMethods } from "./CursorMethods.ts"
 import type { LogEngine } from "./LogEngine.ts"
 import { makeReads, readFrom, replayFrom } from "./LogReading.ts"
 import { statusOf } from "./LogStatus.ts"
-
-/** Waits for the segment of a ticket; one that was sealed while the log was ending is known to nobody any more. */
-const awaitTicket = (engine: LogEngine, ticket: Ticket): Effect.Effect<Settled, WalEnd> =>
-  Effect.suspend(() => {
-    const ended = engine.fate.ended
-    return ended === undefined || Deferred.isDoneUnsafe(ticket.settled)
-      ? Deferred.await(ticket.settled)
-      : Effect.fail(ended)
-  })
-
-/** Waits until the segment of a ticket, and all before it, are durable; being spooled is half the way. */
-const awaitDurable = (engine: LogEngine, ticket: Ticket): Effect.Effect<void, WalEnd> =>
-  Effect.flatMap(awaitTicket(engine, ticket), (settled) =>
-    settled === "durable" || ticket.spooledSeq === undefined
-      ? Effect.void
-      : engine.watermark.beyond(ticket.spooledSeq - 1))
 
 /** Asks for the segment of a call to be sealed soon, and waits for it. */
 const demanded = (

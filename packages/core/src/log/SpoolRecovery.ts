@@ -9,9 +9,8 @@
 import { Effect, Result } from "effect"
 import type { CompressionService } from "../codec/Compression.ts"
 import { searchStart } from "../epoch/EndLiveEpoch.ts"
-import { isMarkerOf } from "../epoch/EndOfEpoch.ts"
 import { allEnds } from "../epoch/EndsArchive.ts"
-import { listSlots, lookAt, lookAtReadable, type LookContext } from "../epoch/SlotLook.ts"
+import { listSlots, lookAt, type LookContext, lowestMarker } from "../epoch/SlotLook.ts"
 import type { OpenedEpoch } from "../epoch/Takeover.ts"
 import type { Boundary } from "../format/Boundary.ts"
 import { originsOf, type SpoolPlace } from "../format/Extensions.ts"
@@ -36,14 +35,18 @@ export interface SpoolContext extends LookContext {
 /** Slots asked of a spool at one time. */
 const pageSlots = 1_000
 
-const undecided = (spool: SpoolService, place: { readonly epoch: number; readonly slot: number }, reason: string) =>
+const undecided = (spool: SpoolService, place: SlotName, reason: string) =>
   new SpoolUndecided({ spool: spool.path, epoch: place.epoch, slot: place.slot, reason })
 
-const slotsFrom = (spool: SpoolService, from: { readonly epoch: number; readonly slot: number }, limit: number) =>
+const slotsFrom = (spool: SpoolService, from: SlotName, limit: number) =>
   spool.slots(from, limit).pipe(Effect.mapError((error) => undecided(spool, from, error.detail)))
 
-const readSlot = (spool: SpoolService, { epoch, slot }: { readonly epoch: number; readonly slot: number }) =>
+const readSlot = (spool: SpoolService, { epoch, slot }: SlotName) =>
   spool.read(epoch, slot).pipe(Effect.mapError((error) => undecided(spool, { epoch, slot }, error.detail)))
+
+/** The next slots of one epoch; none where it holds no more of it. */
+const slotsOf = (spool: SpoolService, from: SlotName, limit: number) =>
+  Effect.map(slotsFrom(spool, from, limit), (slots) => slots.filter(({ epoch }) => epoch === from.epoch))
 
 /** The first slot of each epoch in the spool, ascending. */
 const epochsIn = Effect.fnUntraced(function*(spool: SpoolService) {
@@ -69,9 +72,7 @@ const headerOf = Effect.fnUntraced(function*(context: SpoolContext, spool: Spool
 const endByMarker = Effect.fnUntraced(function*(context: SpoolContext, logId: string, epoch: number) {
   const slots = yield* listSlots(context, epoch, 0)
   const small = slots.filter((one) => one.sizeBytes <= maxMarkerBytes).map((one) => one.slot)
-  const headers = yield* lookAtReadable(context, epoch, small)
-  const markers = headers.filter((header) => isMarkerOf(header, { logId, epoch, slot: header.slot }))
-  return markers.length === 0 ? undefined : Math.min(...markers.map((header) => header.slot))
+  return yield* lowestMarker(context, { logId, epoch }, small)
 })
 
 /** The end of an epoch that is over: recorded, or by its marker. Fails `SpoolUndecided` where neither is there. */
@@ -121,7 +122,7 @@ const checkHoles = Effect.fnUntraced(function*(context: SpoolContext, spool: Spo
   const epoch = manifest.live
   let due = searchStart(manifest).slot
   for (;;) {
-    const slots = (yield* slotsFrom(spool, { epoch, slot: due }, pageSlots)).filter((one) => one.epoch === epoch)
+    const slots = yield* slotsOf(spool, { epoch, slot: due }, pageSlots)
     if (slots.length === 0) return
     for (const { slot } of slots) {
       if (slot > due && !(yield* isStored(context, { epoch, slot: slot - 1 }))) {
@@ -143,7 +144,7 @@ const sendEpoch = Effect.fnUntraced(
     let from = { epoch, slot: searchStart(manifest).slot }
     let sent = 0
     for (;;) {
-      const slots = (yield* slotsFrom(spool, from, window)).filter((one) => one.epoch === epoch)
+      const slots = yield* slotsOf(spool, from, window)
       const last = slots.at(-1)
       if (last === undefined) return sent
       const results = yield* perStep(
@@ -234,7 +235,7 @@ const reappendEpoch = Effect.fnUntraced(function*(job: Reappending, first: Spool
   let due = epoch === mark.epoch ? Math.max(end, mark.slot + 1) : end
   let count = 0
   for (;;) {
-    const slots = (yield* slotsFrom(spool, { epoch, slot: due }, pageSlots)).filter((one) => one.epoch === epoch)
+    const slots = yield* slotsOf(spool, { epoch, slot: due }, pageSlots)
     if (slots.length === 0) return count
     for (const place of slots) {
       if (place.slot !== due) {

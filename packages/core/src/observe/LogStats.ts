@@ -76,14 +76,11 @@ export const countingStore = (store: ObjectStore["Service"], stats: LogStats): O
       })
     ))
   return {
-    id: store.id,
-    ...(store.disk === undefined ? {} : { disk: store.disk }),
-    ...(store.proven === undefined ? {} : { proven: store.proven }),
+    ...store,
     get: (key, request) => counted("get", () => store.get(key, request)),
     create: (key, body, options) => counted("create", () => store.create(key, body, options)),
     replace: (key, body, tag, options) => counted("replace", () => store.replace(key, body, tag, options)),
     list: (request) => counted("list", () => store.list(request)),
-    remove: (keys) => counted("remove", () => store.remove(keys)),
-    advice: (prefix) => store.advice(prefix)
+    remove: (keys) => counted("remove", () => store.remove(keys))
   }
 }

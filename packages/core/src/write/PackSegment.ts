@@ -5,6 +5,7 @@ import type { DigestService } from "../codec/Digest.ts"
 import { encodeSegment } from "../format/SegmentCodec.ts"
 import type { SegmentHeader } from "../format/SegmentHeader.ts"
 import type { WalOptions } from "../WalOptions.ts"
+import type { StampedSegment } from "./Segment.ts"
 
 export interface PackContext {
   readonly digest: DigestService
@@ -19,11 +20,15 @@ export interface Packed {
   readonly crc32: number
 }
 
-/** Packs the body below the header of a segment that has its slot. Fails only with what the codec says of the machine. */
+/**
+ * Packs the body below the header of a segment that has its slot and is in memory. Fails only with what the codec says of
+ * the machine.
+ */
 export const packSegment = Effect.fnUntraced(
-  function*(stamped: { readonly header: SegmentHeader; readonly body: Uint8Array }, context: PackContext) {
+  function*(stamped: Pick<StampedSegment, "body" | "header">, context: PackContext) {
     const { compression, digest, setting } = context
     const raw = stamped.body
+    if (raw === undefined) return yield* Effect.die(new Error(`slot ${stamped.header.slot} is not in memory`))
     let header = stamped.header
     let stored = raw
     if (setting.type !== "none" && raw.length >= setting.thresholdBytes) {

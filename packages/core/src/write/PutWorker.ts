@@ -9,7 +9,6 @@
  */
 import { Deferred, Effect, Latch, Result } from "effect"
 import type { CodecError } from "../codec/Compression.ts"
-import type { DigestService } from "../codec/Digest.ts"
 import { boundaryAfter } from "../format/ChainHash.ts"
 import { emptyCursorSet } from "../format/CursorSet.ts"
 import { cursorsOf } from "../format/Extensions.ts"
@@ -51,7 +50,6 @@ export interface PutWorkerParts {
   readonly queue: SegmentQueue
   readonly ledger: SlotLedger
   readonly store: ObjectStore["Service"]
-  readonly digest: DigestService
   readonly pack: PackContext
   readonly stats: LogStats
   /** The copies for the next header. */
@@ -62,7 +60,7 @@ export interface PutWorkerParts {
   /** A worker has nothing to do. */
   readonly onIdle: () => void
   /** What was spooled and has to be sent; `undefined` in a log without a spool. */
-  readonly spool: () => SpoolReads | undefined
+  readonly spool: SpoolReads | undefined
   /** The spooler has something to look at. */
   readonly onProgress: () => void
 }
@@ -126,11 +124,6 @@ export class PutWorkerPool {
   /** The slot is durable: its bytes are not needed any more. */
   durable(slot: number): void {
     this.packed.delete(slot)
-  }
-
-  /** Lets idle workers look again. */
-  wake(): void {
-    this.parts.queue.wake()
   }
 
   /** Gives the oldest sealed segment its slot. */
@@ -200,7 +193,7 @@ export class PutWorkerPool {
       this.sending.set(stamped.header.slot, undefined)
       return Effect.succeed({ stamped })
     }
-    const spool = this.parts.spool()
+    const spool = this.parts.spool
     const slot = ledger.nextToSend
     const stamped = ledger.at(slot)
     // On its way to the spool, and in memory still: a disk that does not take it must not keep it from the store.
@@ -213,7 +206,7 @@ export class PutWorkerPool {
 
   /** The slot as it was spooled. A spool that does not give back what it has taken ends the log: the records are lost. */
   private readonly load = Effect.fnUntraced(function*(this: PutWorkerPool, spool: SpoolReads, slot: number) {
-    const { digest, ledger } = this.parts
+    const { ledger, pack: { digest } } = this.parts
     const { epoch, prefix } = this.settings
     const key = slotKey(prefix, epoch, slot)
     const object = yield* this.readSpooled(spool, slot)
@@ -251,10 +244,10 @@ export class PutWorkerPool {
     const { stamped } = taken
     const { count, rawBytes, slot } = stamped.header
     yield* Effect.logDebug(`Sealing segment: entries=${count}, bytes=${rawBytes}`)
-    const packed = taken.packed ?? (yield* this.pack(stamped))
+    const packed = taken.packed ?? (yield* packSegment(stamped, this.parts.pack))
     const startedAt = yield* monotonicNow
     this.sending.set(slot, startedAt)
-    if (this.parts.spool() !== undefined) {
+    if (this.parts.spool !== undefined) {
       this.packed.set(slot, packed)
       this.parts.onProgress()
     }
@@ -274,11 +267,6 @@ export class PutWorkerPool {
     }
     this.endIfSettled()
   })
-
-  private readonly pack = (stamped: StampedSegment) =>
-    stamped.body === undefined
-      ? Effect.die(new Error(`slot ${stamped.header.slot} has no body`))
-      : packSegment({ header: stamped.header, body: stamped.body }, this.parts.pack)
 
   /** PUTs until stored (true), or given up because the log is over for this slot (false). */
   private readonly store = Effect.fnUntraced(function*(this: PutWorkerPool, stamped: StampedSegment, packed: Packed) {
@@ -315,7 +303,7 @@ export class PutWorkerPool {
 
   /** Looks at what took the key: stored (true), lost to a newer writer or to a foreign object (false), undecided. */
   private readonly look = Effect.fnUntraced(function*(this: PutWorkerPool, stamped: StampedSegment, packed: Packed) {
-    const { digest, fate, stats, store } = this.parts
+    const { fate, pack: { digest }, stats, store } = this.parts
     for (let attempt = 0;; attempt++) {
       const read = yield* Effect.result(store.get(stamped.key, { firstBytes: maxHeaderBytes }))
       if (Result.isSuccess(read)) {

@@ -16,7 +16,6 @@ import { monotonicNow } from "../internal/Monotonic.ts"
 import type { LogStats } from "../observe/LogStats.ts"
 import type { SpooledObject, SpoolService } from "../store/Spool.ts"
 import { type Backoff, pauseBeforeRetry } from "../store/StoreRetry.ts"
-import type { LogFate } from "./LogFate.ts"
 import { type PackContext, packSegment } from "./PackSegment.ts"
 import type { PutWorkerPool } from "./PutWorker.ts"
 import type { Settled, StampedSegment } from "./Segment.ts"
@@ -28,12 +27,11 @@ import type { SlotLedger } from "./SlotLedger.ts"
 const batchBytes = 8_388_608
 
 export interface SpoolerParts {
-  readonly fate: LogFate
   readonly spool: SpoolService
   readonly epoch: number
   readonly queue: SegmentQueue
   readonly ledger: SlotLedger
-  readonly pool: Pick<PutWorkerPool, "packedOf" | "oldestSentAt" | "stamp" | "wake">
+  readonly pool: Pick<PutWorkerPool, "packedOf" | "oldestSentAt" | "stamp">
   readonly pack: PackContext
   readonly stats: LogStats
   readonly backoff: Backoff
@@ -169,7 +167,7 @@ export class Spooler {
     const objects: Array<SpooledObject> = []
     for (const stamped of moves) {
       const { slot } = stamped.header
-      const object = this.parts.pool.packedOf(slot)?.object ?? (yield* this.pack(stamped))
+      const object = this.parts.pool.packedOf(slot)?.object ?? (yield* packSegment(stamped, this.parts.pack)).object
       objects.push({ epoch, slot, object })
     }
     for (;;) {
@@ -178,7 +176,7 @@ export class Spooler {
       if (this.error === undefined) yield* Effect.logWarning(`nothing can be spooled: ${answer.failure.message}`)
       this.error = answer.failure.message
       // The store may take meanwhile what the disk does not.
-      this.parts.pool.wake()
+      this.parts.queue.wake()
       yield* pauseBeforeRetry(this.parts.backoff, this.failures++)
       if (moves.every((stamped) => this.isDurable(stamped))) return this.rest()
     }
@@ -197,14 +195,9 @@ export class Spooler {
     return header.slot < this.parts.ledger.durable.slot
   }
 
-  private readonly pack = (stamped: StampedSegment) =>
-    stamped.body === undefined
-      ? Effect.die(new Error(`slot ${stamped.header.slot} is in the spool already`))
-      : Effect.map(packSegment({ header: stamped.header, body: stamped.body }, this.parts.pack), ({ object }) => object)
-
   /** They are kept: first everything is noted, then who waits is told. */
   private settle(moves: ReadonlyArray<StampedSegment>): void {
-    const { ledger, pool, stats } = this.parts
+    const { ledger, queue, stats } = this.parts
     let freed = 0
     for (const stamped of moves) {
       const { slot } = stamped.header
@@ -224,7 +217,7 @@ export class Spooler {
     }
     for (const { ticket } of moves) Deferred.doneUnsafe(ticket.settled, spooled)
     this.parts.onSpooled(freed)
-    pool.wake()
+    queue.wake()
   }
 
   /** Lets go of what is durable. */

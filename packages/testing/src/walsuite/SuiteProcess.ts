@@ -143,7 +143,7 @@ export const open = (
     const life = yield* Scope.make()
     const wal = yield* Wal.make(inputOf(place, options)).pipe(
       // What the store says of itself stays; what is asked of it goes through the rules.
-      Effect.provideService(ObjectStore, { ...store, ...faults.store }),
+      Effect.provideService(ObjectStore, faults.store),
       Effect.provideService(ProcessRegistry, registry),
       Effect.provideService(References.MinimumLogLevel, "None"),
       Scope.provide(life),

@@ -6,52 +6,8 @@ import { TestClock } from "effect/testing"
 import type { SpoolPlace } from "../../src/format/Extensions.ts"
 import { PendingCopies } from "../../src/log/PendingCopies.ts"
 import { ConfigError } from "../../src/WalError.ts"
-import type { WalService } from "../../src/WalService.ts"
-import {
-  advanceUntil,
-  decode,
-  drive,
-  encode,
-  makeWorld,
-  type Process,
-  readAll,
-  records,
-  store,
-  type World
-} from "../scenarios/World.ts"
-
-const down = (process: Process) => process.faults.rule(() => ({ _tag: "Fail", reason: "Unavailable" }))
-
-const spool = (wal: WalService, batch: ReturnType<typeof records>) =>
-  drive(Effect.flatMap(wal.append(batch), (appended) => appended.spooled))
-
-const killedSpooler = Effect.fnUntraced(
-  function*(world: World, disk: MemorySpool.MemorySpool, stored: number, spooled: number) {
-    const process = world.process("first", {}, disk)
-    const wal = yield* drive(process.open())
-    yield* store(wal, records(stored))
-    down(process)
-    yield* spool(wal, records(spooled, stored + 1))
-    process.crash()
-  }
-)
-
-const payloads = (wal: WalService) =>
-  Effect.map(readAll(wal), (read) => read.map((one) => one.slice(one.indexOf(":") + 1)))
-
-const named = (count: number, from = 1) => records(count, from).map(({ payload }) => decode(payload))
-
-/** Of the segments of one epoch only the first so many are stored. */
-const limit = (process: Process, epoch: number, stored: number) => {
-  let count = 0
-  process.faults.rule(({ key, operation }) =>
-    operation === "create" && key.includes(`/${String(epoch).padStart(10, "0")}/`) && key.endsWith(".seg") &&
-      count++ >= stored
-      ? { _tag: "Fail", reason: "Unavailable" }
-      : undefined
-  )
-  return () => count
-}
+import { advanceUntil, drive, encode, makeWorld, records } from "../scenarios/World.ts"
+import { down, killedSpooler, limit, named, payloads, spool } from "./SpoolWorld.ts"
 
 describe("a start that is killed while it appends spooled records again", () => {
   it.effect("a copy that nobody needs any more is not missed where it was dropped before the next start", () =>

@@ -4,7 +4,6 @@ import * as MemorySpool from "@effect-wal/testing/MemorySpool"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import type { WalService } from "../../src/WalService.ts"
 import {
   advanceUntil,
   decode,
@@ -18,6 +17,7 @@ import {
   records,
   store
 } from "../scenarios/World.ts"
+import { spool } from "./SpoolWorld.ts"
 
 const isSegment = (key: string): boolean => key.endsWith(".seg")
 
@@ -29,10 +29,6 @@ const outage = (process: Process, reason: Reason = "Unavailable") => {
 }
 
 const isDone = (fiber: { readonly pollUnsafe: () => unknown }): boolean => fiber.pollUnsafe() !== undefined
-
-/** Appends and waits until all of it is in the spool. */
-const spool = (wal: WalService, batch: ReturnType<typeof records>) =>
-  drive(Effect.flatMap(wal.append(batch), (appended) => appended.spooled))
 
 const sized = (bytes: number) => ({ payload: new Uint8Array(bytes) })
 

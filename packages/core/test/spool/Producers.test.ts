@@ -4,15 +4,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import { TestClock } from "effect/testing"
 import type { WalService } from "../../src/WalService.ts"
-import { advanceUntil, drive, encode, makeWorld, type Process, readAll, type World } from "../scenarios/World.ts"
-
-const down = (process: Process) => process.faults.rule(() => ({ _tag: "Fail", reason: "Unavailable" }))
+import { advanceUntil, drive, encode, makeWorld, type World } from "../scenarios/World.ts"
+import { down, payloads } from "./SpoolWorld.ts"
 
 const call = (wal: WalService, sequence: number, texts: ReadonlyArray<string>) =>
   wal.append(texts.map((text) => ({ payload: encode(text) })), { producer: { id: "p", sequence } })
 
 /** Calls 1 and 2 are durable, 3 and 4 spooled, and the process is killed. */
-const killedSpooler = Effect.fnUntraced(function*(world: World, disk: MemorySpool.MemorySpool) {
+const killedCaller = Effect.fnUntraced(function*(world: World, disk: MemorySpool.MemorySpool) {
   const process = world.process("first", {}, disk)
   const wal = yield* drive(process.open())
   for (const sequence of [1, 2]) {
@@ -27,9 +26,6 @@ const killedSpooler = Effect.fnUntraced(function*(world: World, disk: MemorySpoo
   process.crash()
 })
 
-const payloads = (wal: WalService) =>
-  Effect.map(readAll(wal), (read) => read.map((one) => one.slice(one.indexOf(":") + 1)))
-
 const repeat = Effect.fnUntraced(function*(wal: WalService, sequence: number) {
   const appended = yield* call(wal, sequence, [`a${sequence}`, `b${sequence}`])
   yield* drive(appended.durable)
@@ -41,7 +37,7 @@ describe("a producer's call in the spool", () => {
     Effect.gen(function*() {
       const world = yield* makeWorld()
       const disk = MemorySpool.make()
-      yield* killedSpooler(world, disk)
+      yield* killedCaller(world, disk)
       const wal = yield* drive(world.process("first", {}, disk).open())
       assert.deepInclude(yield* repeat(wal, 3), { first: 5, last: 6, epoch: 1, isRepeat: true })
       assert.deepStrictEqual(yield* payloads(wal), ["a1", "b1", "a2", "b2", "a3", "b3", "a4", "b4"])
@@ -51,7 +47,7 @@ describe("a producer's call in the spool", () => {
     Effect.gen(function*() {
       const world = yield* makeWorld()
       const disk = MemorySpool.make()
-      yield* killedSpooler(world, disk)
+      yield* killedCaller(world, disk)
       const other = yield* drive(world.process("second").open())
       const { durable } = yield* other.append([{ payload: encode("other") }])
       yield* drive(durable)
@@ -69,7 +65,7 @@ describe("a producer's call in the spool", () => {
     Effect.gen(function*() {
       const world = yield* makeWorld()
       const disk = MemorySpool.make()
-      yield* killedSpooler(world, disk)
+      yield* killedCaller(world, disk)
       const second = world.process("second")
       const other = yield* drive(second.open())
       assert.notProperty(yield* repeat(other, 3), "isRepeat")
@@ -82,7 +78,7 @@ describe("a producer's call in the spool", () => {
     Effect.gen(function*() {
       const world = yield* makeWorld()
       const disk = MemorySpool.make()
-      yield* killedSpooler(world, disk)
+      yield* killedCaller(world, disk)
       const other = yield* drive(world.process("second").open())
       yield* repeat(other, 9)
       const wal = yield* drive(world.process("first", {}, disk).open())

@@ -3,43 +3,18 @@ import * as MemorySpool from "@effect-wal/testing/MemorySpool"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { manifestKey } from "../../src/format/ObjectKey.ts"
-import type { WalService } from "../../src/WalService.ts"
 import {
   advanceUntil,
-  decode,
   dense,
   drive,
   makeWorld,
   prefix,
-  type Process,
   readAll,
   records,
   store,
   type World
 } from "../scenarios/World.ts"
-
-const down = (process: Process) => process.faults.rule(() => ({ _tag: "Fail", reason: "Unavailable" }))
-
-const spool = (wal: WalService, batch: ReturnType<typeof records>) =>
-  drive(Effect.flatMap(wal.append(batch), (appended) => appended.spooled))
-
-/** A process that has stored `stored` records, spooled the next `spooled`, and is killed. */
-const killedSpooler = Effect.fnUntraced(
-  function*(world: World, disk: MemorySpool.MemorySpool, stored: number, spooled: number) {
-    const process = world.process("first", {}, disk)
-    const wal = yield* drive(process.open())
-    yield* store(wal, records(stored))
-    down(process)
-    yield* spool(wal, records(spooled, stored + 1))
-    process.crash()
-  }
-)
-
-/** Payloads without their numbers. */
-const payloads = (read: ReadonlyArray<string>): ReadonlyArray<string> =>
-  read.map((one) => one.slice(one.indexOf(":") + 1))
-
-const named = (count: number, from = 1) => records(count, from).map(({ payload }) => decode(payload))
+import { killedSpooler, limit, named, payloads, spool } from "./SpoolWorld.ts"
 
 describe("a spool that a killed process has left", () => {
   it.effect("is sent under its own numbers where nobody has taken the log over", () =>
@@ -66,11 +41,11 @@ describe("a spool that a killed process has left", () => {
       yield* drive(wal.flush)
       yield* store(wal, [{ payload: new TextEncoder().encode("after") }])
       const expected = [...named(5), "other", ...named(20, 6), "after"]
-      assert.deepStrictEqual(payloads(yield* readAll(wal)), expected)
+      assert.deepStrictEqual(yield* payloads(wal), expected)
       yield* advanceUntil(() => disk.held().length === 0)
       // Once more: nothing is left to append.
       const again = yield* drive(world.process("first", {}, disk).open())
-      assert.deepStrictEqual(payloads(yield* readAll(again)), expected)
+      assert.deepStrictEqual(yield* payloads(again), expected)
     }))
 
   it.effect("is cut at the marker of a take-over that came in between its slots", () =>
@@ -91,7 +66,7 @@ describe("a spool that a killed process has left", () => {
       yield* drive(world.process("second").open())
       const again = yield* drive(world.process("first", {}, disk).open())
       yield* drive(again.flush)
-      assert.deepStrictEqual(payloads(yield* readAll(again)), named(15))
+      assert.deepStrictEqual(yield* payloads(again), named(15))
       assert.deepInclude((yield* readAll(again)).slice(0, 5), "1:r1")
     }))
 
@@ -103,19 +78,14 @@ describe("a spool that a killed process has left", () => {
         yield* killedSpooler(world, disk, 5, 20)
         yield* drive(world.process("second").open())
         const first = world.process("first", {}, disk)
-        let stored = 0
-        first.faults.rule(({ key, operation }) =>
-          operation === "create" && key.endsWith(".seg") && key.includes("/0000000003/") && stored++ >= applied
-            ? { _tag: "Fail", reason: "Unavailable" }
-            : undefined
-        )
+        const puts = limit(first, 3, applied)
         const wal = yield* drive(first.open())
-        yield* advanceUntil(() => stored > applied)
+        yield* advanceUntil(() => puts() > applied)
         assert.strictEqual((yield* wal.status).durable, 5 + 5 * applied)
         first.crash()
         const last = yield* drive(world.process("first", {}, disk).open())
         yield* drive(last.flush)
-        assert.deepStrictEqual(payloads(yield* readAll(last)), named(25))
+        assert.deepStrictEqual(yield* payloads(last), named(25))
         yield* advanceUntil(() => disk.held().length === 0)
       }))
 
@@ -126,19 +96,14 @@ describe("a spool that a killed process has left", () => {
         yield* killedSpooler(world, disk, 5, 20)
         yield* drive(world.process("second").open())
         const first = world.process("first", {}, disk)
-        let stored = 0
-        first.faults.rule(({ key, operation }) =>
-          operation === "create" && key.endsWith(".seg") && key.includes("/0000000003/") && stored++ >= applied
-            ? { _tag: "Fail", reason: "Unavailable" }
-            : undefined
-        )
+        limit(first, 3, applied)
         const wal = yield* drive(first.open())
         yield* spool(wal, records(10, 26))
         first.crash()
         yield* drive(world.process("third").open())
         const last = yield* drive(world.process("first", {}, disk).open())
         yield* drive(last.flush)
-        assert.deepStrictEqual(payloads(yield* readAll(last)), named(35))
+        assert.deepStrictEqual(yield* payloads(last), named(35))
         yield* advanceUntil(() => disk.held().length === 0)
       }))
   }
@@ -169,7 +134,7 @@ describe("a spool that a killed process has left", () => {
       yield* drive(other.close)
       const wal = yield* drive(world.process("first", {}, disk).open())
       yield* drive(wal.flush)
-      assert.deepStrictEqual(payloads(yield* readAll(wal)), named(20, 6))
+      assert.deepStrictEqual(yield* payloads(wal), named(20, 6))
     }))
 })
 

@@ -241,6 +241,7 @@ const scenario = async (run: Run, args: ReadonlyArray<string>): Promise<void> =>
     Number(status["durable"]) === progress.readTo,
     `durable ${String(status["durable"])}, read ${progress.readTo}`
   )
+  run.promise(ledger.acknowledged > 0, "nothing was ever acknowledged: the run shows nothing; make --load longer")
   run.promise(await server.stop() === 0, "the server did not end with 0 after SIGTERM")
   // The lock of a local log ends with its process: nobody was ever told that the directory is taken.
   run.promise(

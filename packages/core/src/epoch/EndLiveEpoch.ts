@@ -26,7 +26,7 @@ import {
   lostThrough,
   orderSlots
 } from "./EndOfEpoch.ts"
-import { listSlots, lookAt, lookAtReadable, type LookContext, lowestMarker } from "./SlotLook.ts"
+import { listSlots, lookAt, lookAtStored, type LookContext, lowestMarker } from "./SlotLook.ts"
 
 /** Who puts the marker. */
 export interface Opener {
@@ -174,7 +174,7 @@ const tryToEnd = Effect.fnUntraced(function*(search: Search, ordered: ReadonlyAr
   const look = inspect(ordered, { from: search.from.slot, missing, window: manifest.live_window, maxMarkerBytes })
   const [marker, above, tail] = yield* Effect.all([
     findMarker(search, look.maybeMarkers),
-    lookAtReadable(search, manifest.live, look.above),
+    Effect.result(lookAtStored(search, manifest.live, look.above, look.ownThrough)),
     Effect.result(tailBefore(search, missing))
   ], { concurrency: "unbounded" })
   if (marker !== undefined) {
@@ -183,7 +183,8 @@ const tryToEnd = Effect.fnUntraced(function*(search: Search, ordered: ReadonlyAr
     return found
   }
   const found = yield* Effect.fromResult(tail)
-  yield* refuseLoss(search, found, above)
+  // What cannot be read there could know of a loss.
+  yield* refuseLoss(search, found, yield* Effect.fromResult(above))
   return (yield* putMarker(search, missing)) === "ended" ? found : undefined
 })
 

@@ -35,6 +35,8 @@ export interface Inspection {
   readonly maybeMarkers: ReadonlyArray<number>
   /** Stored above the missing slot: could know that it was durable. */
   readonly above: ReadonlyArray<number>
+  /** Up to here what is stored above is this epoch's own: in flight when its writer stopped, or a barrier. */
+  readonly ownThrough: number
 }
 
 export const inspect = (
@@ -50,7 +52,8 @@ export const inspect = (
     above: ordered
       .filter((one) => one.slot > search.missing)
       .slice(0, 2 * search.window)
-      .map((one) => one.slot)
+      .map((one) => one.slot),
+    ownThrough: search.missing + 2 * search.window
   }
 }
 

@@ -9,7 +9,7 @@ import type { Manifest } from "../format/ManifestCodec.ts"
 import { maxMarkerBytes } from "../format/SegmentCodec.ts"
 import { findMarker, refuseLoss, searchStart, tailBefore } from "./EndLiveEpoch.ts"
 import { firstMissing, inspect, orderSlots } from "./EndOfEpoch.ts"
-import { listSlots, lookAtReadable, type LookContext } from "./SlotLook.ts"
+import { listSlots, lookAtStored, type LookContext } from "./SlotLook.ts"
 
 /**
  * The point after the last segment of the live epoch, and the newest cursors. The manifest's `live` is not 0. Fails
@@ -23,9 +23,9 @@ export const observeLiveEpoch = Effect.fnUntraced(function*(context: LookContext
   const look = inspect(ordered, { from: from.slot, missing, window: manifest.live_window, maxMarkerBytes })
   const [marker, above] = yield* Effect.all([
     findMarker(search, look.maybeMarkers),
-    lookAtReadable(search, manifest.live, look.above)
+    Effect.result(lookAtStored(search, manifest.live, look.above, look.ownThrough))
   ], { concurrency: "unbounded" })
   const tail = yield* tailBefore(search, marker ?? missing)
-  yield* refuseLoss(search, tail, marker === undefined ? above : [])
+  yield* refuseLoss(search, tail, marker === undefined ? yield* Effect.fromResult(above) : [])
   return tail
 })

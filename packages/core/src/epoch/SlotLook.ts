@@ -3,11 +3,12 @@ import { Effect, Result } from "effect"
 import type { DigestService } from "../codec/Digest.ts"
 import { epochPrefix, keyBefore, parseSlotKey, slotKey } from "../format/ObjectKey.ts"
 import { readHeader } from "../format/SegmentCodec.ts"
-import { maxHeaderBytes } from "../format/SegmentHeader.ts"
+import { maxHeaderBytes, type SegmentHeader } from "../format/SegmentHeader.ts"
 import { followPages } from "../store/ListPages.ts"
 import { ObjectStore } from "../store/ObjectStore.ts"
 import { type Backoff, retryWhilePassing, toStoreError } from "../store/StoreRetry.ts"
-import { isMarkerOf, type ListedSlot } from "./EndOfEpoch.ts"
+import type { SegmentCorrupt, SegmentTooNew } from "../WalError.ts"
+import { isMarkerOf, isSegmentOf, type ListedSlot } from "./EndOfEpoch.ts"
 
 export interface LookContext {
   /** `{prefix}/{node_id}/{stream_id}/`. */
@@ -51,24 +52,64 @@ export const lookAt = Effect.fnUntraced(function*(context: LookContext, epoch: n
   return (yield* readHeader(key, read.success.body, context.digest)).header
 })
 
+/** What some slots hold. */
+interface SlotsSeen {
+  readonly headers: ReadonlyArray<SegmentHeader>
+  /** Stored, and no header: damaged, or the answer of something that is not the store. */
+  readonly unreadable: ReadonlyArray<{ readonly slot: number; readonly error: SegmentCorrupt | SegmentTooNew }>
+}
+
+const lookAtAll = (context: LookContext, epoch: number, slots: ReadonlyArray<number>) =>
+  Effect.forEach(slots, (slot) => Effect.result(lookAt(context, epoch, slot)), { concurrency: 16 }).pipe(
+    Effect.flatMap((results) => {
+      const headers: Array<SegmentHeader> = []
+      const unreadable: Array<SlotsSeen["unreadable"][number]> = []
+      for (const [index, result] of results.entries()) {
+        if (Result.isSuccess(result)) {
+          if (result.success !== undefined) headers.push(result.success)
+        } else if (result.failure._tag === "SegmentCorrupt" || result.failure._tag === "SegmentTooNew") {
+          unreadable.push({ slot: slots[index] ?? 0, error: result.failure })
+        } else return Effect.fail(result.failure)
+      }
+      return Effect.succeed<SlotsSeen>({ headers, unreadable })
+    })
+  )
+
 /** The headers of those slots that are stored and readable; damage elsewhere is for readers to find. */
 export const lookAtReadable = (context: LookContext, epoch: number, slots: ReadonlyArray<number>) =>
-  Effect.forEach(
-    slots,
-    (slot) =>
-      lookAt(context, epoch, slot).pipe(
-        Effect.catchTag(["SegmentCorrupt", "SegmentTooNew"], () => Effect.void)
-      ),
-    { concurrency: 16 }
-  ).pipe(Effect.map((headers) => headers.filter((header) => header !== undefined)))
+  Effect.map(lookAtAll(context, epoch, slots), ({ headers }) => headers)
 
-/** The lowest of the slots that holds an end marker of the epoch; `undefined` where none does. */
+/**
+ * The headers of those slots that are stored. Fails `SegmentCorrupt` or `SegmentTooNew` where one up to `through` is not
+ * readable; beyond that it is for readers to find.
+ */
+export const lookAtStored = Effect.fnUntraced(function*(
+  context: LookContext,
+  epoch: number,
+  slots: ReadonlyArray<number>,
+  through: number
+) {
+  const { headers, unreadable } = yield* lookAtAll(context, epoch, slots)
+  const unknown = unreadable.find(({ slot }) => slot <= through)
+  return unknown === undefined ? headers : yield* unknown.error
+})
+
+/**
+ * The lowest of the slots that holds an end marker of the epoch; `undefined` where none does. What is not readable could
+ * be that marker: it fails `SegmentCorrupt` or `SegmentTooNew`, but where a higher one of the slots knows that it was
+ * a durable segment.
+ */
 export const lowestMarker = Effect.fnUntraced(function*(
   context: LookContext,
   { epoch, logId }: { readonly epoch: number; readonly logId: string },
   slots: ReadonlyArray<number>
 ) {
-  const headers = yield* lookAtReadable(context, epoch, slots)
+  const { headers, unreadable } = yield* lookAtAll(context, epoch, slots)
   const markers = headers.filter((header) => isMarkerOf(header, { logId, epoch, slot: header.slot }))
-  return markers.length === 0 ? undefined : Math.min(...markers.map((header) => header.slot))
+  const lowest = Math.min(...markers.map((header) => header.slot))
+  const durableBelow = headers.filter((header) => isSegmentOf(header, { logId, epoch, slot: header.slot }))
+    .reduce((slot, header) => Math.max(slot, header.watermarkSlot), 0)
+  const unknown = unreadable.find(({ slot }) => slot < lowest && slot >= durableBelow)
+  if (unknown !== undefined) return yield* unknown.error
+  return markers.length === 0 ? undefined : lowest
 })

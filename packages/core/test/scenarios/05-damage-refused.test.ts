@@ -11,6 +11,7 @@ import {
   gate,
   holdCreates,
   killedWriter,
+  killWhileOpening,
   makeWorld,
   openGate,
   readAll,
@@ -69,6 +70,31 @@ describe("an opening that finds a loss", () => {
       assert.deepStrictEqual(yield* readAll(next), dense(5))
       yield* store(next, records(5, 6))
       assert.deepStrictEqual(yield* readAll(next), dense(10))
+    }))
+
+  it.effect("an end marker that cannot be read is not taken for a segment, and what lies above it not for the log", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld({ parallelPut: { workers: 2 } })
+      const writer = world.process("a")
+      const wal = yield* drive(writer.open())
+      yield* store(wal, records(5))
+      yield* holdCreates(writer, "1.seg")
+      yield* wal.append(records(10, 6))
+      yield* advanceUntil(() => world.slots.length === 2)
+      writer.crash()
+      // The opener is killed between the end marker and the manifest.
+      for (let nth = 0; world.slots.length < 3; nth++) yield* killWhileOpening(world.process("b"), nth, true)
+      world.memory.damage(world.key(1, 1), () => encode("<html>503 upstream</html>"))
+      assert.deepStrictEqual(missing(yield* refusal(world)), ["SegmentCorrupt"])
+    }))
+
+  it.effect("what lies above the end and cannot be read could know of a loss: refused", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld({ parallelPut: { workers: 2 } })
+      yield* killedWriter(world, 15)
+      world.memory.objects.delete(world.key(1, 1))
+      world.memory.damage(world.key(1, 2), () => encode("<html>503 upstream</html>"))
+      assert.deepStrictEqual(missing(yield* refusal(world)), ["SegmentCorrupt"])
     }))
 
   it.effect("no slot is sent one window above the first that is not confirmed, so no orphan lies further up", () =>

@@ -16,7 +16,7 @@ export const serverMain = join(root, "packages", "server", "src", "main.ts")
 export const workFolder = (run: Run, parent = tmpdir()): string => {
   const folder = mkdtempSync(join(parent, `effect-wal-${run.name}-`))
   run.atEnd(() => {
-    if (run.ok) rmSync(folder, { recursive: true, force: true })
+    if (run.ok || run.interrupted) rmSync(folder, { recursive: true, force: true })
     else run.progress(`kept for a look: ${folder}`)
   })
   return folder

@@ -12,7 +12,8 @@ const headPattern = /^\{"seq":(\d+),"appended_at":\d+,"payload":/
 /** Long enough for the head of any record of a scenario: these have no key and no headers. */
 const headBytes = 100
 
-const recordAt = (body: Buffer, start: number, end: number): ReadRecord => {
+/** A record that stands between these bytes; the end is exclusive. */
+export const recordAt = (body: Buffer, start: number, end: number): ReadRecord => {
   const head = headPattern.exec(body.toString("latin1", start, Math.min(end, start + headBytes)))
   if (head === null || body[end - 1] !== 0x7d) {
     throw new Error(`not a record: ${body.toString("utf8", start, Math.min(end, start + 200))}`)
@@ -20,10 +21,23 @@ const recordAt = (body: Buffer, start: number, end: number): ReadRecord => {
   return { seq: Number(head[1]), payload: body.subarray(start + head[0].length, end - 1) }
 }
 
+/** A page was not answered with 200. */
+export class ReadFailed extends Error {
+  readonly status: number
+  /** The body of the answer. */
+  readonly text: string
+
+  constructor(from: number, status: number, text: string) {
+    super(`reading from ${from}: ${status} ${text}`)
+    this.status = status
+    this.text = text
+  }
+}
+
 const page = async (server: ServerProcess, from: number, accept: string, limit: number) => {
   const answer = await server.call(`/records?from=${from}&limit=${limit}`, { headers: { accept } })
   const body = Buffer.from(await answer.arrayBuffer())
-  if (answer.status !== 200) throw new Error(`reading from ${from}: ${answer.status} ${body.toString("utf8", 0, 500)}`)
+  if (answer.status !== 200) throw new ReadFailed(from, answer.status, body.toString("utf8", 0, 500))
   return { body, next: Number(answer.headers.get("wal-next")) }
 }
 

@@ -1,6 +1,7 @@
 /** A proxy on loopback in front of an S3 server that passes everything on and counts it: the store's own view. */
-import { Agent, createServer, type IncomingMessage, request as send, type ServerResponse } from "node:http"
+import type { ServerResponse } from "node:http"
 import type { Run } from "./Run.ts"
+import { listenFor, relay, StoreLink, type StoreRequest } from "./StoreLink.ts"
 
 export type RequestKind = "PUT" | "GET" | "LIST" | "DELETE" | "HEAD" | "other"
 
@@ -29,53 +30,33 @@ export class RequestProxy {
   /** Every request that was answered, in the order of the answers. */
   readonly seen: Array<SeenRequest> = []
   url = ""
-  private readonly target: URL
-  private readonly agent = new Agent({ keepAlive: true })
+  private readonly store: StoreLink
 
   constructor(target: string) {
-    this.target = new URL(target)
+    this.store = new StoreLink(target)
   }
 
   /** Listens until the end of the run. */
   async listen(run: Run): Promise<void> {
-    const server = createServer((incoming, answer) => this.receive(incoming, answer))
-    server.keepAliveTimeout = 0
-    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
-    const address = server.address()
-    if (address === null || typeof address === "string") throw new Error("the proxy has no port")
-    this.url = `http://127.0.0.1:${address.port}`
-    run.atEnd(() => {
-      server.closeAllConnections()
-      server.close()
-      this.agent.destroy()
-    })
+    run.atEnd(() => this.store.close())
+    const { url } = await listenFor(run, (request, answer) => void this.passOn(request, answer))
+    this.url = url
   }
 
-  private receive(incoming: IncomingMessage, answer: ServerResponse): void {
-    const chunks: Array<Buffer> = []
-    incoming.on("data", (chunk: Buffer) => chunks.push(chunk))
-    incoming.on("error", () => undefined)
-    incoming.on("end", () => this.passOn(incoming, Buffer.concat(chunks), answer))
-  }
-
-  /** Host and headers stay as they are: they are signed. */
-  private passOn(incoming: IncomingMessage, body: Buffer, answer: ServerResponse): void {
-    const { headers, method = "GET", url: path = "/" } = incoming
+  private async passOn(request: StoreRequest, answer: ServerResponse): Promise<void> {
+    const { body, method, path } = request
     const url = new URL(path, "http://store")
     const isBucket = url.pathname.split("/").filter((part) => part !== "").length <= 1
     const note = (status: number) =>
       this.seen.push({ kind: kindOf(method, url, isBucket), path, part: partOf(url, body), status })
-    const { hostname, port } = this.target
-    const onward = send({ agent: this.agent, host: hostname, port, method, path, headers }, (response) => {
-      note(response.statusCode ?? 0)
-      answer.writeHead(response.statusCode ?? 502, response.headers)
-      response.pipe(answer)
-    })
-    onward.on("error", () => {
+    try {
+      const answered = await this.store.forward(request)
+      note(answered.status)
+      relay(answer, answered)
+    } catch {
       note(0)
       answer.destroy()
-    })
-    onward.end(body)
+    }
   }
 }
 

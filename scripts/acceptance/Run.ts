@@ -50,6 +50,9 @@ export class Run {
   private brokenCount = 0
   private readonly startedAt = nowMillis()
   private readonly endings: Array<() => Promise<void> | void> = []
+  private over = false
+  /** Told by a signal to stop: what is left then is no evidence of anything. */
+  interrupted = false
 
   constructor(name: string) {
     this.name = name
@@ -64,9 +67,9 @@ export class Run {
     process.stdout.write(`[${((nowMillis() - this.startedAt) / 1_000).toFixed(1).padStart(6)}s] ${line}\n`)
   }
 
-  /** Something that must hold. */
+  /** Something that must hold, until the run is over: what is ended then fails in all kinds of ways. */
   promise(holds: boolean, what: string): void {
-    if (holds) return
+    if (holds || this.over) return
     this.brokenCount++
     if (this.broken.length < keptBroken) {
       this.broken.push(what)
@@ -74,9 +77,10 @@ export class Run {
     }
   }
 
-  /** Done at the end, whatever happens, last one first. */
+  /** Done at the end, whatever happens, last one first; what is begun after the end is ended at once. */
   atEnd(ending: () => Promise<void> | void): void {
-    this.endings.push(ending)
+    if (this.over) void ending()
+    else this.endings.push(ending)
   }
 
   /** Runs the scenario under its time limit and prints the last line; the result is the exit code. */
@@ -86,10 +90,12 @@ export class Run {
       limit = setTimeout(() => reject(new Error(`not finished after ${limitSeconds} s`)), limitSeconds * 1_000)
     })
     try {
-      await Promise.race([scenario(), overdue])
+      await Promise.race([scenario(), overdue, this.signalled()])
     } catch (error) {
-      this.promise(false, error instanceof Error ? error.stack ?? error.message : String(error))
+      const place = error instanceof Error && !this.interrupted ? error.stack : undefined
+      this.promise(false, place ?? (error instanceof Error ? error.message : String(error)))
     }
+    this.over = true
     clearTimeout(limit)
     for (const ending of this.endings.toReversed()) await ending()
     const seconds = Math.round((nowMillis() - this.startedAt) / 100) / 10
@@ -97,13 +103,26 @@ export class Run {
     process.stdout.write(`${JSON.stringify({ ...line, broken: this.broken })}\n`)
     return this.ok ? 0 : 1
   }
+
+  /** Fails with the first SIGINT or SIGTERM, so that the run ends in order; the second one ends the process at once. */
+  private signalled(): Promise<never> {
+    return new Promise((_, reject) => {
+      for (const signal of ["SIGINT", "SIGTERM"] as const) {
+        process.on(signal, () => {
+          if (this.interrupted) process.exit(1)
+          this.interrupted = true
+          reject(new Error(`stopped by ${signal}`))
+        })
+      }
+    })
+  }
 }
 
 /** What `pnpm acceptance` knows of a scenario. */
 export interface Scenario {
   /** Its first line says what it does, in one sentence. */
   readonly help: string
-  /** The run counts as broken when it takes longer. */
-  readonly limitSeconds: number
+  /** The run counts as broken when it takes longer; what it is asked for can decide how long that is. */
+  readonly limitSeconds: number | ((args: ReadonlyArray<string>) => number)
   readonly scenario: (run: Run, args: ReadonlyArray<string>) => Promise<void>
 }

@@ -1,7 +1,7 @@
 /** A server of its own process, as a supervisor runs it, and the HTTP calls of the scenarios. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { openSync, writeFileSync, writeSync } from "node:fs"
+import { closeSync, openSync, writeFileSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import { serverMain } from "./Places.ts"
 import { nowMillis, pause, type Run } from "./Run.ts"
@@ -30,15 +30,18 @@ export const writeConfig = (
 
 export class ServerProcess {
   readonly child: ChildProcess
+  /** How long a call waits for its answer; for ever where it is not set. A stopped process answers nothing. */
+  patienceMillis: number | undefined
   /** Set once it listens. */
   private url = ""
   private readonly ended: Promise<number | null>
 
-  constructor(run: Run, configPath: string, logPath: string) {
+  /** `before` is what runs the program, where that is not this process itself. */
+  constructor(run: Run, configPath: string, logPath: string, before: ReadonlyArray<string> = []) {
     const log = openSync(logPath, "a")
-    this.child = spawn(process.execPath, [serverMain, "serve", "--config", configPath], {
-      stdio: ["ignore", "pipe", log]
-    })
+    const [program = "", ...args] = [...before, process.execPath, serverMain, "serve", "--config", configPath]
+    this.child = spawn(program, args, { stdio: ["ignore", "pipe", log] })
+    this.child.once("close", () => closeSync(log))
     this.ended = once(this.child, "exit").then(([code]: Array<number | null>) => code ?? null)
     run.atEnd(() => {
       this.child.kill("SIGKILL")
@@ -62,11 +65,11 @@ export class ServerProcess {
   }
 
   /** Waits until the log is open and takes records; false when the process ended before. */
-  async ready(): Promise<boolean> {
-    const until = nowMillis() + readyWithinMillis
+  async ready(withinMillis = readyWithinMillis): Promise<boolean> {
+    const until = nowMillis() + withinMillis
     let reason: string | undefined
     while (this.running) {
-      if (nowMillis() > until) throw new Error(`the server was not ready after ${readyWithinMillis} ms: ${reason}`)
+      if (nowMillis() > until) throw new Error(`the server was not ready after ${withinMillis} ms: ${reason}`)
       const answer = this.url === "" ? undefined : await fetch(`${this.url}/readyz`).catch(() => undefined)
       const status = answer?.status
       reason = await answer?.text().catch(() => undefined)
@@ -82,6 +85,16 @@ export class ServerProcess {
     await this.ended
   }
 
+  /** SIGSTOP: it keeps its memory, files and connections, and does nothing. */
+  freeze(): void {
+    this.child.kill("SIGSTOP")
+  }
+
+  /** SIGCONT: it goes on as if no time had passed. */
+  thaw(): void {
+    this.child.kill("SIGCONT")
+  }
+
   /** SIGTERM, and the exit code. */
   async stop(): Promise<number | null> {
     this.child.kill("SIGTERM")
@@ -93,7 +106,14 @@ export class ServerProcess {
 
   /** One call on the stream; `path` starts with a slash or a question mark, or is empty. */
   call(path: string, init: RequestInit = {}): Promise<Response> {
-    return fetch(`${this.url}/v1/streams/${streamId}${path}`, init)
+    return this.get(`/v1/streams/${streamId}${path}`, init)
+  }
+
+  /** A call on any path of the server. */
+  get(path: string, init: RequestInit = {}): Promise<Response> {
+    const { patienceMillis } = this
+    const signal = patienceMillis === undefined ? {} : { signal: AbortSignal.timeout(patienceMillis) }
+    return fetch(`${this.url}${path}`, { ...signal, ...init })
   }
 
   /** The answer of a call as JSON; fails for any status but 200. */

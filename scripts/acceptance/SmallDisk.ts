@@ -23,13 +23,12 @@ export class SmallDisk {
   private mounted = true
   private filling = false
 
-  /** Mounts it below the folder; it is unmounted with the run, and also when the run is stopped by a signal. */
+  /** Mounts it below the folder; it is unmounted with the run, and also when the process ends before that. */
   constructor(run: Run, folder: string, mib: number) {
     this.path = join(folder, "disk")
     this.ballast = join(this.path, "ballast")
     mkdirSync(this.path)
     mount(this.path, mib)
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1))
     process.once("exit", () => this.unmountAtOnce())
     run.atEnd(() => this.unmount())
   }

@@ -12,7 +12,6 @@ export type Level = "durable" | "spooled" | "accepted"
 interface Sent {
   readonly ordinal: number
   readonly level: Level
-  readonly epoch: number
   readonly seq: number
 }
 
@@ -54,7 +53,8 @@ export class SpoolLedger {
   /** The last word of each life of the server, by epoch. */
   readonly snapshots = new Map<number, Snapshot>()
   private readonly run: Run
-  private readonly known: Array<Sent> = []
+  /** What was answered, by the epoch that answered it. */
+  private readonly lives = new Map<number, Array<Sent>>()
   private readonly refused = new Set<number>()
 
   constructor(run: Run) {
@@ -69,7 +69,9 @@ export class SpoolLedger {
 
   note(ordinals: ReadonlyArray<number>, answer: { level: Level; epoch: number; firstSeq: number }): void {
     const { epoch, firstSeq, level } = answer
-    ordinals.forEach((ordinal, index) => this.known.push({ ordinal, level, epoch, seq: firstSeq + index }))
+    const life = this.lives.get(epoch) ?? []
+    this.lives.set(epoch, life)
+    ordinals.forEach((ordinal, index) => life.push({ ordinal, level, seq: firstSeq + index }))
     this.answered[level] += ordinals.length
   }
 
@@ -89,7 +91,7 @@ export class SpoolLedger {
       places.set(ordinal, seq)
     }
     let renumbered = 0
-    for (const { level, ordinal, seq } of this.known) {
+    for (const { level, ordinal, seq } of [...this.lives.values()].flat()) {
       const place = places.get(ordinal)
       if (level === "durable") {
         run.promise(place === seq, `record ${ordinal} was durable as ${seq} and is ${place ?? "gone"}`)
@@ -107,8 +109,8 @@ export class SpoolLedger {
     let lost = 0
     let most = 0
     let livesWithLoss = 0
-    for (const epoch of new Set(this.known.map((one) => one.epoch))) {
-      const life = this.known.filter((one) => one.epoch === epoch).sort((left, right) => left.seq - right.seq)
+    for (const [epoch, answered] of this.lives) {
+      const life = answered.toSorted((left, right) => left.seq - right.seq)
       const from = life.findIndex(({ ordinal }) => !places.has(ordinal))
       if (from === -1) continue
       const missing = life.slice(from)
@@ -134,7 +136,27 @@ export class SpoolLedger {
 export const ordinalOf = (payload: Buffer): number =>
   Number(ordinalPattern.exec(payload.toString("latin1", 0, 40))?.[1] ?? Number.NaN)
 
-const lineOf = (ordinal: number, padding: string): string => `{"n":${ordinal},"text":"${padding}"}\n`
+/** The line of an ordinal, without its end. */
+export const lineOf = (ordinal: number, padding: string): string => `{"n":${ordinal},"text":"${padding}"}`
+
+/** What a server answered. */
+export interface Reply {
+  readonly status: number
+  readonly text: string
+}
+
+/** One append of these records; nothing where the connection was lost. */
+export const send = (
+  server: ServerProcess,
+  lines: ReadonlyArray<string>,
+  level: Level,
+  headers: Readonly<Record<string, string>> = {}
+): Promise<Reply | undefined> =>
+  server.call(`/records?ack=${level}`, {
+    method: "POST",
+    headers: { "content-type": "application/x-ndjson", ...headers },
+    body: lines.map((line) => `${line}\n`).join("")
+  }).then(async (response) => ({ status: response.status, text: await response.text() })).catch(() => undefined)
 
 export interface Poster {
   readonly ledger: SpoolLedger
@@ -162,7 +184,12 @@ interface Answer {
   }
 }
 
-const noteAnswer = (ledger: SpoolLedger, ordinals: ReadonlyArray<number>, status: number, text: string): void => {
+/** Keeps what an answer says of the records of its call. */
+export const noteAnswer = (
+  ledger: Pick<SpoolLedger, "note" | "refuse">,
+  ordinals: ReadonlyArray<number>,
+  { status, text }: Reply
+): void => {
   const answer: Answer = JSON.parse(text)
   if (status === 200 && isLevel(answer.ack)) {
     ledger.note(ordinals, { level: answer.ack, epoch: Number(answer.epoch), firstSeq: Number(answer.first_seq) })
@@ -179,26 +206,27 @@ export const post = async (poster: Poster, server: ServerProcess): Promise<void>
   while (server.running && !poster.until()) {
     const ordinals = ledger.take(poster.count())
     const startedAt = nowMillis()
-    const answer = await server.call(`/records?ack=${poster.level()}`, {
-      method: "POST",
-      headers: { "content-type": "application/x-ndjson" },
-      body: ordinals.map((ordinal) => lineOf(ordinal, padding)).join("")
-    }).then(async (response) => ({ status: response.status, text: await response.text() })).catch(() => undefined)
+    const answer = await send(server, ordinals.map((ordinal) => lineOf(ordinal, padding)), poster.level())
     const status = answer?.status ?? 0
     answers.set(status, (answers.get(status) ?? 0) + 1)
     poster.onAnswer?.(nowMillis() - startedAt, status)
     if (answer === undefined) return
-    noteAnswer(ledger, ordinals, status, answer.text)
+    noteAnswer(ledger, ordinals, answer)
     await pause(poster.pauseMillis)
   }
 }
 
 /** Keeps the last word of a server until it is gone or it is told to stop. */
-export const watch = async (ledger: SpoolLedger, server: ServerProcess, until: () => boolean): Promise<void> => {
+export const watch = async (
+  ledger: SpoolLedger,
+  server: ServerProcess,
+  until: () => boolean,
+  everyMillis = 25
+): Promise<void> => {
   while (server.running && !until()) {
     const snapshot = await snapshotOf(server)
     if (snapshot !== undefined) ledger.snapshots.set(snapshot.epoch, snapshot)
-    await pause(25)
+    await pause(everyMillis)
   }
 }
 

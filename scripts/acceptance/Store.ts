@@ -97,7 +97,7 @@ export const s3Block = (s3: RealS3) => ({
 })
 
 /** Objects of a real S3 server. */
-const s3Store = (s3: RealS3): Store => ({
+export const s3Store = (s3: RealS3): Store => ({
   name: "s3",
   block: s3Block(s3),
   count: async (prefix) => countAll(await Effect.runPromise(listS3(s3, `${prefix}/`)))

@@ -6,6 +6,7 @@ import { outage } from "./outage.ts"
 import { preallocation } from "./preallocation.ts"
 import { requests } from "./requests.ts"
 import { Run, type Scenario } from "./Run.ts"
+import { soak } from "./soak.ts"
 import { spool } from "./spool.ts"
 import { syncs } from "./syncs.ts"
 import { takeovers } from "./takeovers.ts"
@@ -21,6 +22,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   preallocation,
   spool,
   outage,
+  soak,
   "virtual-outage": virtualOutage
 }
 
@@ -41,6 +43,8 @@ if (chosen === undefined) {
 } else if (args.includes("--help")) {
   process.stdout.write(`${chosen.help}\n`)
 } else {
+  const { limitSeconds, scenario } = chosen
   const run = new Run(name)
-  process.exit(await run.finish(() => chosen.scenario(run, args), chosen.limitSeconds))
+  const limit = typeof limitSeconds === "number" ? limitSeconds : limitSeconds(args)
+  process.exit(await run.finish(() => scenario(run, args), limit))
 }

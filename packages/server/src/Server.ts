@@ -8,6 +8,7 @@ import * as ReadRecords from "./handlers/ReadRecords.ts"
 import * as SystemRoutes from "./handlers/SystemRoutes.ts"
 import { Lifecycle } from "./Lifecycle.ts"
 import * as Listener from "./Listener.ts"
+import * as ProcessMetrics from "./ProcessMetrics.ts"
 import { RequestBody } from "./RequestBody.ts"
 import { Streams } from "./Streams.ts"
 
@@ -32,5 +33,6 @@ const hangUp = Layer.effectDiscard(Effect.gen(function*() {
 export const layer = hangUp.pipe(
   Layer.provideMerge(serving),
   Layer.provideMerge(Listener.layer),
-  Layer.provideMerge(Layer.mergeAll(Streams.layer, Tokens.layer, RequestBody.layer, Lifecycle.layer))
+  Layer.provideMerge(Layer.mergeAll(Streams.layer, Tokens.layer, RequestBody.layer, Lifecycle.layer)),
+  Layer.provideMerge(ProcessMetrics.layer)
 )

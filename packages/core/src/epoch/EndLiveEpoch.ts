@@ -27,6 +27,7 @@ import {
   orderSlots
 } from "./EndOfEpoch.ts"
 import { listSlots, lookAt, lookAtStored, type LookContext, lowestMarker } from "./SlotLook.ts"
+import { storedMeanwhile } from "./StoredMeanwhile.ts"
 
 /** Who puts the marker. */
 export interface Opener {
@@ -42,6 +43,8 @@ export interface EndedEpoch {
   readonly cursors: CursorSet
   /** The last spooled slots that the epoch has appended again. */
   readonly origins?: OriginMarks
+  /** Its last segment is no copy of a spooled slot, so all that it had to append again lies before that one. */
+  readonly isPastCopies?: boolean
   /** Where the epoch holds calls of producers, as far as its last segment knows. */
   readonly calls?: CallSpan
 }
@@ -102,7 +105,8 @@ export const tailBefore = Effect.fnUntraced(function*(search: LiveSearch, slot: 
     end: boundaryAfter(header, search.digest),
     cursors: newerCursors(cursorsOf(header) ?? cursors, cursors),
     ...(calls === undefined ? {} : { calls }),
-    ...(origins === undefined ? {} : { origins: origins.marks })
+    ...(origins === undefined ? {} : { origins: origins.marks }),
+    isPastCopies: origins?.copy !== true
   } satisfies EndedEpoch
 })
 
@@ -168,24 +172,31 @@ export const findMarker = (search: LiveSearch, slots: ReadonlyArray<number>) =>
   lowestMarker(search, { logId: search.manifest.log_id, epoch: search.manifest.live }, slots)
 
 /** One look at the epoch: ends it, or answers `undefined` because the writer was faster. */
-const tryToEnd = Effect.fnUntraced(function*(search: Search, ordered: ReadonlyArray<ListedSlot>) {
+const tryToEnd = Effect.fnUntraced(function*(search: Search, listed: ReadonlyArray<ListedSlot>) {
   const { manifest } = search
-  const missing = firstMissing(ordered, search.from.slot)
-  const look = inspect(ordered, { from: search.from.slot, missing, window: manifest.live_window, maxMarkerBytes })
-  const [marker, above, tail] = yield* Effect.all([
-    findMarker(search, look.maybeMarkers),
-    Effect.result(lookAtStored(search, manifest.live, look.above, look.ownThrough)),
-    Effect.result(tailBefore(search, missing))
-  ], { concurrency: "unbounded" })
-  if (marker !== undefined) {
-    const found = yield* tailBefore(search, marker)
-    yield* refuseLoss(search, found, [])
-    return found
+  for (let ordered = listed;;) {
+    const missing = firstMissing(ordered, search.from.slot)
+    const look = inspect(ordered, { from: search.from.slot, missing, window: manifest.live_window, maxMarkerBytes })
+    const [marker, above, tail] = yield* Effect.all([
+      findMarker(search, look.maybeMarkers),
+      Effect.result(lookAtStored(search, manifest.live, look.above, look.ownThrough)),
+      Effect.result(tailBefore(search, missing))
+    ], { concurrency: "unbounded" })
+    if (marker !== undefined) {
+      const found = yield* tailBefore(search, marker)
+      yield* refuseLoss(search, found, [])
+      return found
+    }
+    const found = yield* Effect.fromResult(tail)
+    // What cannot be read there could know of a loss.
+    const headers = yield* Effect.fromResult(above)
+    const later = yield* storedMeanwhile(search, ordered, headers)
+    if (later === undefined) {
+      yield* refuseLoss(search, found, headers)
+      return (yield* putMarker(search, missing)) === "ended" ? found : undefined
+    }
+    ordered = later
   }
-  const found = yield* Effect.fromResult(tail)
-  // What cannot be read there could know of a loss.
-  yield* refuseLoss(search, found, yield* Effect.fromResult(above))
-  return (yield* putMarker(search, missing)) === "ended" ? found : undefined
 })
 
 /** Ends the live epoch of a manifest that the opener has claimed. */

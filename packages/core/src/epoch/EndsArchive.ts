@@ -28,6 +28,15 @@ export const endsAbove = (ends: ReadonlyArray<Boundary>, trim: Boundary): Readon
 /** At most so many archives are followed, 1.2 million epochs: beyond it they name each other. */
 const maxArchives = 10_000
 
+/** The key of an archive of ends up to an epoch; the nonce of who puts it makes the body the only one that can be there. */
+export const archiveKey = (prefix: string, through: number, nonce: string): string =>
+  `${prefix}epochs/${String(through).padStart(10, "0")}-${nonce}.json`
+
+/** The bytes of an archive. */
+export const encodeArchive = (
+  { ends, previous }: { readonly ends: ReadonlyArray<Boundary>; readonly previous: Manifest["ends_archive"] }
+): Uint8Array => encodeText(JSON.stringify({ format: "effect-wal ends", version: 1, ends, previous }))
+
 /** Stores the ends in an object of their own; answers what the manifest says of it. */
 export const archiveEnds = Effect.fnUntraced(function*(
   context: LookContext,
@@ -39,11 +48,9 @@ export const archiveEnds = Effect.fnUntraced(function*(
 ) {
   const store = yield* ObjectStore
   const through = request.ends.reduce((highest, end) => Math.max(highest, end.epoch), 0)
-  // The nonce in the key makes the body the only one that can be there: an unknown outcome needs no look.
-  const key = `${context.prefix}epochs/${String(through).padStart(10, "0")}-${request.nonce}.json`
-  const body = encodeText(
-    JSON.stringify({ format: "effect-wal ends", version: 1, ends: request.ends, previous: request.previous })
-  )
+  // Nobody else can have put another body there: an unknown outcome needs no look.
+  const key = archiveKey(context.prefix, through, request.nonce)
+  const body = encodeArchive(request)
   for (let attempt = 0;; attempt++) {
     const answer = yield* Effect.result(store.create(key, body))
     if (Result.isSuccess(answer) || answer.failure.reason === "AlreadyExists") return { key, through }
@@ -72,7 +79,7 @@ export const allEnds = Effect.fnUntraced(function*(context: LookContext, manifes
     )
     const archive = decodeArchive(decodeText(object.body))
     if (Result.isFailure(archive)) return yield* new ManifestCorrupt({ key, reason: archive.failure.message })
-    ends.push(...archive.success.ends)
+    for (const end of archive.success.ends) ends.push(end)
     pointer = archive.success.previous
   }
   return endsAbove(ends, manifest.trim)

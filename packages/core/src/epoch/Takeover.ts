@@ -12,7 +12,7 @@ import type { CursorSet } from "../format/CursorSet.ts"
 import { encodeManifest, type Manifest } from "../format/ManifestCodec.ts"
 import { manifestKey, parseSlotKey, segmentsPrefix, slotKey } from "../format/ObjectKey.ts"
 import { encodeEndMarker } from "../format/SegmentCodec.ts"
-import { activate, claim, endsToArchive, newManifest, recordedTail } from "../manifest/Manifest.ts"
+import { activate, claim, endsToArchive, newManifest, originsWith, recordedTail } from "../manifest/Manifest.ts"
 import {
   checkOwner,
   type HeldManifest,
@@ -151,11 +151,35 @@ const checkMarker = Effect.fnUntraced(
   }
 )
 
+/** A repair has looked at what stands in the place of this end marker, and has kept a copy of it. */
+const isSettled = (manifest: Manifest, end: Boundary): boolean =>
+  manifest.damage?.some(({ epoch, from, slot, through }) =>
+    epoch === end.epoch && from === undefined && slot <= end.slot && end.slot <= through
+  ) === true
+
 const checkMarkers = (request: TakeoverRequest, manifest: Manifest, opener: Opener) =>
-  Effect.forEach(manifest.ends.slice(-checkedEnds), (end) => checkMarker(request, manifest, opener, end), {
-    concurrency: "unbounded",
-    discard: true
-  })
+  Effect.forEach(
+    manifest.ends.slice(-checkedEnds).filter((end) => !isSettled(manifest, end)),
+    (end) => checkMarker(request, manifest, opener, end),
+    {
+      concurrency: "unbounded",
+      discard: true
+    }
+  )
+
+/**
+ * How far spools are done with at the end of an epoch. What it has stored of its own spool is, whatever its markers say
+ * later: once its end is trimmed and its segments are deleted, a late marker of some opener can land below that end, and
+ * the spool would be appended again from there.
+ */
+const originsAt = ({ spool }: Manifest, ended: EndedEpoch | undefined): Pick<Manifest, "origins"> => {
+  if (ended === undefined) return {}
+  const { end, isPastCopies, origins } = ended
+  const own = spool === undefined || isPastCopies !== true || end.slot === 0
+    ? {}
+    : { [spool.id]: { epoch: end.epoch, slot: end.slot - 1 } }
+  return originsWith(origins === undefined ? {} : { origins }, own)
+}
 
 /** Takes the log over. Interrupting it leaves a log that opens again. */
 export const takeOver = Effect.fnUntraced(function*(request: TakeoverRequest) {
@@ -192,7 +216,7 @@ export const takeOver = Effect.fnUntraced(function*(request: TakeoverRequest) {
         window: request.window,
         commitId,
         ...(ended === undefined ? {} : { ended: ended.end }),
-        ...(ended?.origins === undefined ? {} : { origins: ended.origins }),
+        ...originsAt(manifest, ended),
         ...(request.spool === undefined ? {} : { spool: request.spool }),
         ...(request.emptiedSpools === undefined ? {} : { emptiedSpools: request.emptiedSpools }),
         ...(archived === undefined ? {} : { archived })

@@ -6,7 +6,7 @@
  */
 import { Effect, Predicate, Result, Schema } from "effect"
 import { ManifestCorrupt, ManifestTooNew } from "../WalError.ts"
-import { Boundary, Count, Epoch, Hex128 } from "./Boundary.ts"
+import { Boundary, Count, Epoch, Hex128, Slot } from "./Boundary.ts"
 import { decodeText, encodeText } from "./Bytes.ts"
 import { CursorSet, defaultCursor } from "./CursorSet.ts"
 import { OriginMarks } from "./Extensions.ts"
@@ -18,7 +18,20 @@ export const manifestVersion = 1
 /** At most so many ends stand in the manifest itself; older ones move to an archive object. */
 export const maxEnds = 256
 
+/** At most so many stretches of damaged slots are recorded. */
+export const maxDamage = 256
+
 const SpoolName = Schema.Struct({ id: Hex128, host: Schema.String, path: Schema.String })
+
+/** Slots of an epoch whose damage a repair has recorded, `slot` to `through`, both inclusive, and the numbers lost with them. */
+export const DamagedSlots = Schema.Struct({
+  epoch: Epoch,
+  slot: Slot,
+  through: Slot,
+  from: Schema.optionalKey(Count),
+  to: Schema.optionalKey(Count)
+})
+export type DamagedSlots = typeof DamagedSlots.Type
 
 const Fields = Schema.Struct({
   format: Schema.Literal("effect-wal manifest"),
@@ -44,14 +57,16 @@ const Fields = Schema.Struct({
   checkpoint: Boundary,
   /** Some points above the trim point and below the checkpoint, ascending. */
   index: Schema.Array(Boundary),
-  /** By spool: the last of its slots that was appended again and is durable. */
+  /** By spool: the last of its slots that is done with, durable itself or appended again. */
   origins: Schema.optionalKey(OriginMarks),
   /** The spool of the writer of the live epoch, where it has one. */
   spool: Schema.optionalKey(SpoolName),
   /** The spools of earlier writers that may hold something still, the newest last. */
   spools_left: Schema.optionalKey(Schema.Array(SpoolName)),
   /** What is remembered of producers, as of the checkpoint; absent where there is nothing. */
-  producers: Schema.optionalKey(Schema.Array(StoredProducer))
+  producers: Schema.optionalKey(Schema.Array(StoredProducer)),
+  /** Damage above the trim point that a repair has recorded, ascending; absent where there is none. */
+  damage: Schema.optionalKey(Schema.Array(DamagedSlots))
 })
 
 /** The decoded manifest; `unknown` are fields of other versions, kept through a rewrite. */
@@ -64,6 +79,22 @@ const knownFields = new Set(Object.keys(Fields.fields))
 
 const parseJson = (text: string): Result.Result<unknown, string> =>
   Result.try({ try: () => JSON.parse(text) as unknown, catch: () => "it is not JSON" })
+
+/** Levels of a field of another version: what is read must be writable again, and writing recurses. */
+const maxUnknownDepth = 64
+
+/** What a rewrite of fields of other versions would lose or could not do; `undefined`: nothing. */
+const unknownProblem = (unknown: Manifest["unknown"]): string | undefined => {
+  let level: ReadonlyArray<unknown> = [unknown]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > maxUnknownDepth) return `an unknown field is nested deeper than ${maxUnknownDepth}`
+    if (level.some((value) => typeof value === "number" && !Number.isFinite(value))) {
+      return "an unknown field holds a number that is too large"
+    }
+    level = level.flatMap((value) => typeof value === "object" && value !== null ? Object.values(value) : [])
+  }
+  return undefined
+}
 
 /** The bytes of a manifest. */
 export const encodeManifest = (manifest: Manifest): Uint8Array => {
@@ -97,5 +128,6 @@ export const decodeManifest = (
   if (fields.version !== manifestVersion) return corrupt(`version ${fields.version} does not exist`)
   if (fields.cursors.marks[defaultCursor] === undefined) return corrupt(`cursor ${defaultCursor} is missing`)
   const unknown = Object.fromEntries(Object.entries(value).filter(([name]) => !knownFields.has(name)))
-  return Effect.succeed({ ...fields, unknown })
+  const problem = unknownProblem(unknown)
+  return problem === undefined ? Effect.succeed({ ...fields, unknown }) : corrupt(problem)
 }

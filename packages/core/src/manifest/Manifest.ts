@@ -64,6 +64,12 @@ export const liveStart = (manifest: Manifest): Boundary => {
   return { ...recordedTail(manifest), epoch: manifest.live, slot: 0 }
 }
 
+/** What is trimmed is no damage any more. */
+const damageAbove = (damage: Manifest["damage"] = [], trim: Boundary): Pick<Manifest, "damage"> => {
+  const left = damage.filter(({ epoch, through }) => compareBoundaries({ epoch, slot: through }, trim) >= 0)
+  return left.length === 0 ? {} : { damage: left }
+}
+
 /**
  * Drops what lies below the trim point, and moves a trim point that stands at the end of an epoch to the start of the
  * next one, so that it always is in an epoch that has segments or will have. Not while its epoch may be one whose end is
@@ -80,8 +86,10 @@ export const settle = (manifest: Manifest): Manifest => {
     if (!open) trim = { ...trim, epoch: ends[0]?.epoch ?? manifest.live, slot: 0 }
   }
   const index = manifest.index.filter((entry) => compareBoundaries(entry, trim) > 0)
+  const { damage, ...rest } = manifest
   return {
-    ...manifest,
+    ...rest,
+    ...damageAbove(damage, trim),
     trim,
     ends,
     index: thinIndex(index, storedIndexEntries),
@@ -102,7 +110,7 @@ export interface Activation {
   /** Points of that epoch that are known, for the index. */
   readonly cursors: CursorSet
   readonly window: number
-  /** The last spooled slots that the ended epoch has appended again. */
+  /** By spool the last slot that is done with, as far as the ended epoch knows. */
   readonly origins?: OriginMarks
   /** The spool of this writer; `undefined`: it has none. */
   readonly spool?: Manifest["spool"]
@@ -163,7 +171,7 @@ export const endsToArchive = (current: Manifest): ReadonlyArray<Boundary> =>
 export const maxOrigins = 64
 
 /** The marks of all spools; of each the later one. */
-const originsWith = (current: Manifest, marks: OriginMarks = {}): Pick<Manifest, "origins"> => {
+export const originsWith = (current: Pick<Manifest, "origins">, marks: OriginMarks = {}): Pick<Manifest, "origins"> => {
   const all = new Map(Object.entries(current.origins ?? {}))
   for (const [spool, mark] of Object.entries(marks)) {
     const known = all.get(spool)

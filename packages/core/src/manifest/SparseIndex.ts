@@ -28,7 +28,9 @@ export class SparseIndex {
   private readonly capacity: number
 
   constructor(entries: ReadonlyArray<Boundary>, capacity: number) {
-    this.entries = [...entries].sort(compareBoundaries)
+    const sorted = [...entries].sort(compareBoundaries)
+    // Ends are among the entries of the manifest too; each point counts once.
+    this.entries = sorted.filter((entry, at) => at === 0 || compareBoundaries(sorted[at - 1] ?? entry, entry) < 0)
     this.capacity = capacity
   }
 

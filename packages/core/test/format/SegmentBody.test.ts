@@ -62,7 +62,7 @@ describe("a segment body", () => {
     assert.strictEqual(damaged(one, (_, view) => view.setUint32(0, 32, true)), "unknown columns 32")
     assert.strictEqual(damaged(one, (_, view) => view.setUint32(4, 900, true)), "a payload is longer than the body")
     assert.strictEqual(damaged(one, (_, view) => view.setUint32(4, 1, true)), "1 bytes follow the last payload")
-    assert.strictEqual(damaged(one, (_, view) => view.setFloat64(8, Number.NaN, true)), "the times fall")
+    assert.strictEqual(damaged(one, (_, view) => view.setFloat64(8, Number.NaN, true)), "a time is not finite")
     assert.strictEqual(
       damaged(one, (_, view) => view.setUint32(17, 0xffff_ffff, true)),
       "a column is longer than the body"

@@ -42,7 +42,8 @@ const Headers = Schema.Struct({
   nonce: Hex,
   epoch: Count,
   slot: Count,
-  firstSeq: Count,
+  // So that the last number is one too, whatever the count is.
+  firstSeq: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER - 0xffff_ffff })),
   count: Small,
   rawBytes: Small,
   storedBytes: Small,
@@ -131,8 +132,24 @@ describe("a header", () => {
     for (const offset of [48, 56, 64, 112, 120]) {
       const decoded = changed(segmentHeader(), (_, view) => view.setUint32(offset + 4, 0x20_0000, true))
       assert.deepEqual(decoded, { _tag: "Corrupt", offset: 48, reason: "a number is beyond 2^53-1" })
-      const highest = changed(segmentHeader(), (_, view) => setUint64(view, offset, Number.MAX_SAFE_INTEGER))
+      const header = segmentHeader({ count: 0 })
+      const highest = changed(header, (_, view) => setUint64(view, offset, Number.MAX_SAFE_INTEGER))
       assert.isFalse("_tag" in highest)
+    }
+  })
+
+  it("whose last record has a number beyond 2^53-1 is damage", () => {
+    const beyond = decode(encode(segmentHeader({ firstSeq: Number.MAX_SAFE_INTEGER - 1, count: 2 })))
+    assert.deepEqual(beyond, { _tag: "Corrupt", offset: 64, reason: "the last number is beyond 2^53-1" })
+    const last = decode(encode(segmentHeader({ firstSeq: Number.MAX_SAFE_INTEGER - 2, count: 2 })))
+    assert.isFalse("_tag" in last)
+  })
+
+  it("with a time that is not finite is damage", () => {
+    for (const time of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
+      for (const header of [segmentHeader({ firstAt: time }), segmentHeader({ lastAt: time })]) {
+        assert.deepEqual(decode(encode(header)), { _tag: "Corrupt", offset: 96, reason: "a time is not finite" })
+      }
     }
   })
 

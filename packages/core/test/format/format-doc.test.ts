@@ -5,7 +5,7 @@ import { equalBytes, fromHex, setUint64, toHex, viewOf } from "../../src/format/
 import { chainAfter, chainSeed } from "../../src/format/ChainHash.ts"
 import { emptyCursorSet, maxCursors } from "../../src/format/CursorSet.ts"
 import * as Extensions from "../../src/format/Extensions.ts"
-import { maxEnds } from "../../src/format/ManifestCodec.ts"
+import { maxDamage, maxEnds } from "../../src/format/ManifestCodec.ts"
 import * as ObjectKey from "../../src/format/ObjectKey.ts"
 import { maxProducerIdLength } from "../../src/format/ProducerCalls.ts"
 import { encodeEndMarker, encodeSegment, maxMarkerBytes, readHeader } from "../../src/format/SegmentCodec.ts"
@@ -218,7 +218,8 @@ describe("docs/format.md", () => {
       ObjectKey.manifestKey(""),
       ObjectKey.slotKey("", 3, 17),
       `epochs/0000000128-${nonce}.json`,
-      ObjectKey.probeKey("", nonce, "one")
+      ObjectKey.probeKey("", nonce, "one"),
+      `repair/${nonce}/manifest.json`
     ])
     assert.deepStrictEqual(field(table("Limits"), "value").map(numberOf), [
       fixedHeaderBytes,
@@ -233,6 +234,7 @@ describe("docs/format.md", () => {
       keptVersions,
       maxOrigins,
       maxLeftSpools,
+      maxDamage,
       fileHeaderBytes,
       frameHeaderBytes,
       maxBodyBytes

@@ -28,6 +28,11 @@ describe("the sparse index", () => {
     assert.strictEqual(index.all.length, 3)
   })
 
+  it("keeps a point once that is given twice, as ends are that stand in a manifest's index too", () => {
+    const index = new SparseIndex([...entries(3), ...entries(3)], 100)
+    assert.deepStrictEqual(index.all, entries(3))
+  })
+
   it.prop("stays bounded, ascending, and keeps the newest half dense", [Size, Max], ([count, max]) => {
     const capacity = Math.max(4, max)
     const index = new SparseIndex([], capacity)

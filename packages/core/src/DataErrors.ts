@@ -6,7 +6,7 @@ const Seq = Schema.Number
 /** The end of an epoch is recorded, but data stands where its end marker stood. */
 export class EndMarkerLost extends Schema.TaggedError<EndMarkerLost>()("EndMarkerLost", { key: Schema.String }) {
   override get message(): string {
-    return `${this.key} holds data where the manifest records the end of the epoch; run verify`
+    return `${this.key} holds data where the manifest records the end of the epoch; verify the log with WalVerify, then repair it with WalRepair`
   }
 }
 
@@ -17,7 +17,7 @@ export class ManifestMissing extends Schema.TaggedError<ManifestMissing>()("Mani
   found: Schema.String
 }) {
   override get message(): string {
-    return `${this.key} is missing although ${this.found} exists; nothing was written; run repair to rebuild the manifest`
+    return `${this.key} is missing although ${this.found} exists; nothing was written; rebuild the manifest with WalRepair`
   }
 }
 
@@ -26,7 +26,7 @@ export class ManifestVanished
   extends Schema.TaggedError<ManifestVanished>()("ManifestVanished", { key: Schema.String })
 {
   override get message(): string {
-    return `${this.key} was deleted while the log was open; run repair`
+    return `${this.key} was deleted while the log was open; put it back, or rebuild it with WalRepair`
   }
 }
 
@@ -36,7 +36,7 @@ export class ManifestCorrupt extends Schema.TaggedError<ManifestCorrupt>()("Mani
   reason: Schema.String
 }) {
   override get message(): string {
-    return `${this.key} is damaged: ${this.reason}; nothing was changed; run repair`
+    return `${this.key} is damaged: ${this.reason}; nothing was changed; put it back from a copy, or rebuild it with WalRepair`
   }
 }
 

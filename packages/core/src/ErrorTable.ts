@@ -68,7 +68,7 @@ export const errorTable: Readonly<Record<WalErrorTag, ErrorEntry>> = {
     "not-durable",
     false,
     "data stands where the manifest records the end of an epoch",
-    "Run `verify`: somebody wrote or deleted below the prefix."
+    "Somebody wrote or deleted below the prefix: verify the log with `WalVerify`, then repair it with `WalRepair`."
   ),
   ManifestMissing: entry(
     "manifest_missing",
@@ -76,7 +76,7 @@ export const errorTable: Readonly<Record<WalErrorTag, ErrorEntry>> = {
     "not-durable",
     false,
     "there are segments but no manifest",
-    "Run `repair` once no writer runs."
+    "Rebuild it with `WalRepair` once no writer runs."
   ),
   ManifestVanished: entry(
     "manifest_vanished",
@@ -84,7 +84,7 @@ export const errorTable: Readonly<Record<WalErrorTag, ErrorEntry>> = {
     "unknown",
     false,
     "the manifest was deleted while the log was open",
-    "Find out who deletes below the prefix, then run `repair`."
+    "Find out who deletes below the prefix. Put it back, or rebuild it with `WalRepair`."
   ),
   ManifestCorrupt: entry(
     "manifest_corrupt",
@@ -92,7 +92,7 @@ export const errorTable: Readonly<Record<WalErrorTag, ErrorEntry>> = {
     "unknown",
     false,
     "the manifest does not decode",
-    "Restore it from a copy, or run `repair`. Nothing was changed."
+    "Put it back from a copy, or rebuild it with `WalRepair`. Nothing was changed."
   ),
   ManifestTooNew: entry(
     "manifest_too_new",
@@ -116,7 +116,7 @@ export const errorTable: Readonly<Record<WalErrorTag, ErrorEntry>> = {
     "unknown",
     false,
     "the key of a segment of this writer holds something else",
-    "Find out who writes below the prefix, then run `verify`."
+    "Find out who writes below the prefix, then verify the log with `WalVerify`."
   ),
   SegmentCorrupt: entry(
     "segment_corrupt",
@@ -124,7 +124,7 @@ export const errorTable: Readonly<Record<WalErrorTag, ErrorEntry>> = {
     "unknown",
     false,
     "the bytes of a stored segment are damaged",
-    "Restore the object, or read with the policy `skip`, which reports the lost range."
+    "Restore the object, or read with the policy `skip`, which reports the lost range. Where the log does not open, `WalRepair` records the loss."
   ),
   SegmentMissing: entry(
     "segment_missing",
@@ -132,7 +132,7 @@ export const errorTable: Readonly<Record<WalErrorTag, ErrorEntry>> = {
     "unknown",
     false,
     "a segment that must be there is not",
-    "Restore the object, or read with the policy `skip`, which reports the lost range."
+    "Restore the object, or read with the policy `skip`, which reports the lost range. Where the log does not open, `WalRepair` records the loss."
   ),
   SegmentTooNew: entry(
     "segment_too_new",
@@ -148,7 +148,7 @@ export const errorTable: Readonly<Record<WalErrorTag, ErrorEntry>> = {
     "unknown",
     false,
     "two neighbouring segments do not join",
-    "Run `verify`, or read with the policy `skip`, which reports the lost range."
+    "Verify the log with `WalVerify`, or read with the policy `skip`, which reports the lost range."
   ),
   SequenceExhausted: entry(
     "sequence_exhausted",

@@ -48,8 +48,9 @@ of the call was appended; \`unknown\` the next writer of the log, or its status,
 call may succeed later although nobody changed anything. Over HTTP an error is
 \`{"error":{"code","message","data","retryable","details"}}\`; \`details\` holds the fields. Codes never change.
 
-Some rows point to \`verify\` and \`repair\`. They come with a later version; until then put the object back from a copy or
-from an earlier version in the bucket. Nothing is changed or deleted by a log that refuses to open.
+\`WalVerify\` and \`WalRepair\` are modules of the library, see [verify-and-repair.md](verify-and-repair.md). Before that,
+look whether the object can be put back from a copy or from an earlier version in the bucket. Nothing is changed or
+deleted by a log that refuses to open.
 
 ## Of the log
 

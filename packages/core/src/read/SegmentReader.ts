@@ -97,10 +97,18 @@ const segmentStep = (
 }
 
 /** Why a readable segment does not follow what came before; after a loss only its numbers can be checked. */
-const joinError = (fetched: Fetched & { readonly _tag: "Read" }, position: Position): DamageError | undefined => {
+const joinError = (
+  view: LogView,
+  fetched: Fetched & { readonly _tag: "Read" },
+  position: Position
+): DamageError | undefined => {
   const { header } = fetched.segment
   const due = position.before.seq + 1
   const corrupt = (offset: number, reason: string) => new SegmentCorrupt({ key: fetched.key, offset, reason })
+  const last = header.firstSeq + header.count - 1
+  const durable = view.durable().seq
+  // Believed, it would make everything up to there look like numbers that were given out before.
+  if (last > durable) return corrupt(64, `its last number is ${last}, the log ends at ${durable}`)
   if (header.firstSeq < due) return corrupt(64, `it starts at ${header.firstSeq}, ${due} was due`)
   if (position.broken) return undefined
   if (header.firstSeq > due) return new SequenceGap({ key: fetched.key, from: due, to: header.firstSeq - 1 })
@@ -158,7 +166,7 @@ const judge = Effect.fnUntraced(function*(view: LogView, fetched: Fetched, posit
     return yield* judgeLoss(view, place, position, (from, to) => new SegmentMissing({ key: fetched.key, from, to }))
   }
   if (fetched._tag === "Damaged") return yield* judgeLoss(view, place, position, () => fetched.error)
-  const error = joinError(fetched, position)
+  const error = joinError(view, fetched, position)
   const segment = segmentStep(view, fetched)
   const next: Position = { before: segment.after, broken: false }
   if (error === undefined) return [next, [segment]] satisfies Judged as Judged

@@ -117,18 +117,21 @@ const problemsOf = (issue: SchemaIssue.Issue, path: Path): ReadonlyArray<Problem
 }
 
 /**
- * The tree without what stands at `path`; an element of a list becomes an empty block, so that the others keep their
- * place.
+ * The tree without what stands at the paths; an element of a list becomes an empty block, so that the others keep their
+ * place. In one pass: a file that is no configuration at all has thousands of unknown keys.
  */
-const without = (tree: unknown, path: Path): unknown => {
-  const [first, ...rest] = path
-  if (first === undefined) return {}
-  if (Array.isArray(tree)) return tree.map((each, index) => index === first ? without(each, rest) : each)
+const without = (tree: unknown, paths: ReadonlyArray<Path>): unknown => {
+  if (paths.some((path) => path.length === 0)) return {}
   if (typeof tree !== "object" || tree === null) return tree
+  const inside = Map.groupBy(paths, (path) => String(path[0]))
+  const below = (name: string): ReadonlyArray<Path> => inside.get(name)?.map((path) => path.slice(1)) ?? []
+  const change = (value: unknown, left: ReadonlyArray<Path>) => left.length === 0 ? value : without(value, left)
+  if (Array.isArray(tree)) return tree.map((each, index) => change(each, below(String(index))))
   return Object.fromEntries(
-    Object.entries(tree).flatMap(([name, value]) =>
-      name !== String(first) ? [[name, value]] : rest.length === 0 ? [] : [[name, without(value, rest)]]
-    )
+    Object.entries(tree).flatMap(([name, value]) => {
+      const left = below(name)
+      return left.some((path) => path.length === 0) ? [] : [[name, change(value, left)]]
+    })
   )
 }
 
@@ -155,8 +158,8 @@ export const decodeTree = <S extends Schema.ConstraintDecoder<unknown>>(
     const problems = problemsOf(decoded.failure.issue, []).filter(relevant)
     // Each round takes out at least one value; without this the loop could not be seen to end.
     if (problems.length === 0) return Result.fail(found)
-    found.push(...problems)
-    rest = problems.reduce((left, problem) => without(left, problem.path), rest)
+    for (const problem of problems) found.push(problem)
+    rest = without(rest, problems.map((problem) => problem.path))
   }
 }
 

@@ -118,6 +118,9 @@ const libraryPath = (path: Path): string => {
 
 type Entry = readonly [path: ReadonlyArray<string>, value: unknown]
 
+/** Names of a path; fields have up to three. */
+const maxDepth = 8
+
 /** All values with their places; durations as text, so that one decoder checks them. */
 const entriesOf = (
   value: unknown,
@@ -128,7 +131,12 @@ const entriesOf = (
   const place = filePath(path)
   if (fieldAt(fields, place)?.doc.kind === "duration") return [[place, durationInputText(value)]]
   if (typeof value !== "object" || value === null || Array.isArray(value)) return [[place, value]]
-  return Object.entries(value).flatMap(([name, each]) => entriesOf(each, [...path, name], fields))
+  // No field is so deep: the key above is unknown already.
+  if (path.length === maxDepth) return [[place, {}]]
+  const inside = Object.entries(value)
+  // An empty block is one all the same: it may be one that nobody knows.
+  if (inside.length === 0 && path.length > 0) return [[place, {}]]
+  return inside.flatMap(([name, each]) => entriesOf(each, [...path, name], fields))
 }
 
 interface Branch {
@@ -137,8 +145,11 @@ interface Branch {
 
 const isBranch = (value: unknown): value is Branch => typeof value === "object" && value !== null
 
+/** Without a prototype: `__proto__` is a name like any other, and is refused as one. */
+const emptyBranch = (): Branch => Object.create(null)
+
 const treeOf = (entries: ReadonlyArray<Entry>): Branch => {
-  const root: Branch = {}
+  const root = emptyBranch()
   for (const [path, value] of entries) {
     const last = path.length - 1
     let at = root
@@ -147,12 +158,14 @@ const treeOf = (entries: ReadonlyArray<Entry>): Branch => {
       if (isBranch(next)) {
         at = next
       } else {
-        const made: Branch = {}
+        const made = emptyBranch()
         at[name] = made
         at = made
       }
     }
-    at[path[last] ?? ""] = value
+    const name = path[last] ?? ""
+    // `segment: {}` beside `preset`: both are in one block.
+    if (!(isBranch(value) && isBranch(at[name]))) at[name] = value
   }
   return root
 }

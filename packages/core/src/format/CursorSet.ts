@@ -33,6 +33,8 @@ export const newerCursors = (left: CursorSet, right: CursorSet): CursorSet =>
   compareRevisions(left.revision, right.revision) >= 0 ? left : right
 
 /** The lowest mark: everything at or below it is committed by every cursor. */
-export const lowestMark = (cursors: CursorSet): number => Math.min(...Object.values(cursors.marks))
+export const lowestMark = (cursors: CursorSet): number =>
+  Object.values(cursors.marks).reduce((lowest, mark) => Math.min(lowest, mark), Number.POSITIVE_INFINITY)
 
-export const highestMark = (cursors: CursorSet): number => Math.max(...Object.values(cursors.marks))
+export const highestMark = (cursors: CursorSet): number =>
+  Object.values(cursors.marks).reduce((highest, mark) => Math.max(highest, mark), Number.NEGATIVE_INFINITY)

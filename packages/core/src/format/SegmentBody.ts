@@ -2,7 +2,7 @@
  * The body of a segment: columns first, payloads last, so that encoding is copies and decoding is views.
  *
  * The byte table is in `docs/format.md`. Invariants checked on reading: every column lies within the body, the lengths of
- * the payloads add up to exactly the rest, times never fall.
+ * the payloads add up to exactly the rest, times are finite and never fall.
  */
 import { Result, Schema } from "effect"
 import type { WalRecord } from "../WalRecord.ts"
@@ -149,7 +149,9 @@ const readTimestamps = (bytes: Uint8Array, view: DataView, start: number, count:
     if (offset > bytes.length) return failure(start, "the timestamps are cut")
     if (!isPresent(bytes, start, index)) continue
     if (offset + 8 > bytes.length) return failure(offset, "the timestamps are cut")
-    values[index] = view.getFloat64(offset, true)
+    const value = view.getFloat64(offset, true)
+    if (!Number.isFinite(value)) return failure(offset, "a timestamp is not finite")
+    values[index] = value
     offset += 8
   }
   return { values, end: offset }
@@ -226,6 +228,10 @@ export const decodeCalls = (
   }))
 }
 
+/** What is wrong with the time of a record after one of `before`. */
+const timeProblem = (at: number, before: number): string | undefined =>
+  !Number.isFinite(at) ? "a time is not finite" : at < before ? "the times fall" : undefined
+
 /** Reads the records with a number of at least `fromSeq` of a raw body; payloads are views into `bytes`. */
 export const decodeBody = (
   bytes: Uint8Array,
@@ -245,7 +251,8 @@ export const decodeBody = (
     const length = view.getUint32(maskBytes + index * 4, true)
     if (offset + length > bytes.length) return failure(offset, "a payload is longer than the body")
     const appendedAt = view.getFloat64(timesAt + index * 8, true)
-    if (!(appendedAt >= before)) return failure(timesAt + index * 8, "the times fall")
+    const problem = timeProblem(appendedAt, before)
+    if (problem !== undefined) return failure(timesAt + index * 8, problem)
     before = appendedAt
     const seq = segment.firstSeq + index
     if (seq >= fromSeq) {

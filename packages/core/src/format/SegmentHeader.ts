@@ -3,8 +3,8 @@
  *
  * The byte table is in `docs/format.md`. All integers are little-endian.
  *
- * Invariants kept here: a decoded header has the magic, a known version, lengths within the object, a right CRC, and only
- * critical extensions that this version knows.
+ * Invariants kept here: a decoded header has the magic, a known version, lengths within the object, a right CRC, only
+ * critical extensions that this version knows, numbers up to 2^53-1 and finite times.
  */
 import type { DigestService } from "../codec/Digest.ts"
 import { fromHex, getUint64, setUint64, toHex, viewOf } from "./Bytes.ts"
@@ -180,6 +180,11 @@ export const decodeHeader = (
     epoch === undefined || slot === undefined || firstSeq === undefined || watermarkSlot === undefined ||
     watermarkSeq === undefined
   ) return corrupt(48, "a number is beyond 2^53-1")
+  const count = view.getUint32(72, true)
+  if (!Number.isSafeInteger(firstSeq + count)) return corrupt(64, "the last number is beyond 2^53-1")
+  const firstAt = view.getFloat64(96, true)
+  const lastAt = view.getFloat64(104, true)
+  if (!Number.isFinite(firstAt) || !Number.isFinite(lastAt)) return corrupt(96, "a time is not finite")
   return {
     headerBytes: total,
     header: {
@@ -190,13 +195,13 @@ export const decodeHeader = (
       epoch,
       slot,
       firstSeq,
-      count: view.getUint32(72, true),
+      count,
       rawBytes: view.getUint32(76, true),
       storedBytes: view.getUint32(80, true),
       rawCrc: view.getUint32(84, true),
       storedCrc: view.getUint32(88, true),
-      firstAt: view.getFloat64(96, true),
-      lastAt: view.getFloat64(104, true),
+      firstAt,
+      lastAt,
       watermarkSlot,
       watermarkSeq,
       chain: toHex(bytes.subarray(128, 144)),

@@ -28,21 +28,21 @@ export const readStored = Effect.fnUntraced(function*(context: VerifyContext) {
   return { tag, manifest } satisfies StoredManifest as StoredManifest
 })
 
-/** Everything below `segments/` and `epochs/`, but for some keys. */
+/** Everything below `segments/` and `epochs/`, but for some keys. Holds the keys: a listing can name one twice. */
 export const fingerprint = Effect.fnUntraced(function*(context: VerifyContext, except: ReadonlySet<string>) {
   const store = yield* ObjectStore
-  let objects = 0
+  const seen = new Set<string>()
   let sum = 0
   for (const prefix of [segmentsPrefix(context.prefix), `${context.prefix}epochs/`]) {
     yield* followPages((page) => retryWhilePassing(store.list(page), context), { prefix }, (page) =>
       Effect.sync(() => {
         for (const { key, sizeBytes } of page.objects) {
-          if (except.has(key)) continue
-          objects++
+          if (except.has(key) || seen.has(key)) continue
+          seen.add(key)
           sum = (sum + context.digest.crc32(encodeText(`${key} ${sizeBytes}`))) >>> 0
         }
         return true
       })).pipe(Effect.mapError(toStoreError))
   }
-  return { objects, sum } satisfies Fingerprint as Fingerprint
+  return { objects: seen.size, sum } satisfies Fingerprint as Fingerprint
 })

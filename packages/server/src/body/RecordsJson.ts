@@ -69,11 +69,12 @@ const elements = (bytes: Uint8Array, at: Slice): Array<Slice> | undefined => {
 const decodeHeaders = (bytes: Uint8Array, slice: Slice): Record<string, string> | undefined => {
   const found = members(bytes, slice)
   if (found === undefined) return undefined
-  const headers: Array<[string, string]> = []
+  // A map, not a look at all names before: a body can hold millions.
+  const headers = new Map<string, string>()
   for (const [name, value] of found) {
     const decoded = decode(bytes, value)
-    if (typeof decoded !== "string" || headers.some(([other]) => other === name)) return undefined
-    headers.push([name, decoded])
+    if (typeof decoded !== "string" || headers.has(name)) return undefined
+    headers.set(name, decoded)
   }
   // Not by assignment: `__proto__` is a name like any other.
   return Object.fromEntries(headers)
@@ -99,12 +100,17 @@ const decodePayload = (
 
 const knownFields = new Set(["payload", "payload_base64", "key", "headers", "timestamp"])
 
+/** So much of a name that nobody knows is answered, in characters: it can be as long as the body. */
+const maxShownName = 64
+
 const fieldsOf = (bytes: Uint8Array, slice: Slice, path: string): Result.Result<Map<string, Slice>, RequestProblem> => {
   const found = members(bytes, slice)
   if (found === undefined) return Result.fail(problem(path, "must be an object"))
   const fields = new Map<string, Slice>()
   for (const [name, value] of found) {
-    if (!knownFields.has(name)) return Result.fail(problem(`${path}.${name}`, "is not a field of a record"))
+    if (!knownFields.has(name)) {
+      return Result.fail(problem(`${path}.${name.slice(0, maxShownName)}`, "is not a field of a record"))
+    }
     if (fields.has(name)) return Result.fail(problem(`${path}.${name}`, "stands there twice"))
     fields.set(name, value)
   }

@@ -32,7 +32,8 @@ const isSecretName = (name: string): boolean => /SECRET|TOKEN|PASSWORD|KEY|CREDE
 /** Shorter values are no secret, and stand in many a word. */
 const shortestSecret = 4
 
-const reference = /\$\$\{|\$\{([^}]*)\}|\$\{/g
+const reference = /\$\$\{|\$\{([^}]*)\}/g
+const unended = /\$\$\{|\$\{/g
 const inside = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([^]*))?$/
 
 interface Replaced {
@@ -69,7 +70,9 @@ const replace = (text: string, env: Environment): Replaced => {
   }
   let shown = ""
   let end = 0
-  const replaced = text.replace(reference, (whole: string, body: string | undefined, at: number) => {
+  // Behind the last } no reference can end: looking for its end from each ${ there would take the square of the length.
+  const last = text.lastIndexOf("}") + 1
+  const replaced = text.slice(0, last).replace(reference, (whole: string, body: string | undefined, at: number) => {
     const value = valueOf(whole, body)
     const name = inside.exec(body ?? "")?.[1]
     const isSecret = name !== undefined && isSecretName(name)
@@ -78,7 +81,8 @@ const replace = (text: string, env: Environment): Replaced => {
     end = at + whole.length
     return value
   })
-  return { text: replaced, shown: shown + text.slice(end), secrets, names, rules }
+  const tail = text.slice(last).replace(unended, (whole: string) => valueOf(whole, undefined))
+  return { text: replaced + tail, shown: shown + text.slice(end, last) + tail, secrets, names, rules }
 }
 
 /** A variable is text; where the field is a number or a switch, text of that kind is taken for it. */
@@ -96,7 +100,7 @@ export const substitute = (tree: unknown, env: Environment, fields: ReadonlyArra
   const walk = (value: unknown, path: Path): unknown => {
     if (typeof value === "string") {
       const replaced = replace(value, env)
-      problems.push(...replaced.rules.map((rule) => ({ path, rule, hidden: true })))
+      for (const rule of replaced.rules) problems.push({ path, rule, hidden: true })
       if (replaced.names.length === 0) return replaced.text
       variables.set(formatPath(path), replaced.names)
       for (const [name, secret] of replaced.secrets) secrets.set(name, secret)

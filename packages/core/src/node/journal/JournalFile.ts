@@ -68,6 +68,9 @@ export type FileHeaderProblem = { readonly _tag: "Damaged" } | { readonly _tag: 
 
 const namePattern = /^([0-9]{10})\.journal$/
 
+/** The highest number that a name has digits for. */
+export const maxFileNumber = 9_999_999_999
+
 /** The name of a file. */
 export const fileName = (number: number): string => `${String(number).padStart(10, "0")}.journal`
 

@@ -11,9 +11,8 @@ import type { DiskError, DiskHandle } from "../DiskFile.ts"
 import { FileState } from "./FileState.ts"
 import { FrameIndex } from "./FrameIndex.ts"
 import type { ScannedFrame } from "./FrameScan.ts"
-import type { JournalError } from "./JournalError.ts"
-import { journalError, syncError } from "./JournalError.ts"
-import { encodeFileHeader, fileHeaderBytes, fileName, temporarySuffix } from "./JournalFile.ts"
+import { JournalError, journalError, syncError } from "./JournalError.ts"
+import { encodeFileHeader, fileHeaderBytes, fileName, maxFileNumber, temporarySuffix } from "./JournalFile.ts"
 import type { JournalFiles, JournalPlace } from "./JournalFiles.ts"
 import type { FrameBinding } from "./JournalFrame.ts"
 import { bindFrames, encodeFrameHeader, frameHeaderBytes } from "./JournalFrame.ts"
@@ -90,11 +89,22 @@ const publish = Effect.fnUntraced(function*(place: JournalPlace, open: OpenFile)
   yield* Effect.mapError(place.disk.syncDirectory(place.path), (error) => syncError(error))
 })
 
+/** A file whose name the next opening would not know for one of the journal's must not be made. */
+const nextNumber = Effect.fnUntraced(function*(files: JournalFiles): Effect.fn.Return<number, JournalError> {
+  const number = files.takeNumber()
+  if (number <= maxFileNumber) return number
+  return yield* new JournalError({
+    reason: "failed",
+    path: files.place.path,
+    detail: `file ${number - 1} has the last number there is; nothing more can be written here`
+  })
+})
+
 /** Makes the file and everything in it durable. Its handle is open until `close`. */
 export const makeNextFile = Effect.fnUntraced(
   function*(files: JournalFiles, copies?: CopiedFrames): Effect.fn.Return<OpenFile, JournalError> {
     const { place } = files
-    const number = files.takeNumber()
+    const number = yield* nextNumber(files)
     const path = join(place.path, fileName(number))
     const before = files.files.findLast((file) => file.summary.slots > 0 || file.damaged)
     const empty = files.files.filter((file) => file.number > (before?.number ?? 0))

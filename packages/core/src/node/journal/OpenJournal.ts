@@ -182,14 +182,14 @@ const adopt = Effect.fnUntraced(function*(files: JournalFiles, chain: ReadonlyAr
   const damage: Array<DamagedRange> = []
   for (const link of chain.slice(0, -1)) {
     const known = yield* middleFile(files.place, link)
-    damage.push(...known.damage)
+    for (const range of known.damage) damage.push(range)
     if (link.closed === undefined) known.state.summary = (yield* files.indexOf(known.state)).summary
     files.files.push(known.state)
   }
   const last = chain.at(-1)
   if (last === undefined) return { damage, last: undefined }
   const examined = yield* examine(files.place, last.file)
-  damage.push(...examined.damage)
+  for (const range of examined.damage) damage.push(range)
   examined.state.summary = (yield* files.indexOf(examined.state)).summary
   files.files.push(examined.state)
   return { damage, last: examined }

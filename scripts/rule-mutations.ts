@@ -5,64 +5,18 @@
  * that a rule is noticed.
  */
 import { spawnSync } from "node:child_process"
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync
-} from "node:fs"
-import { tmpdir } from "node:os"
+import { readFileSync, rmSync } from "node:fs"
 import { basename, join } from "node:path"
-import { type Edit, type Rule, rules } from "./rules.ts"
+import { applyEdits, copyTree } from "./CopiedTree.ts"
+import { type Rule, rules } from "./rules.ts"
 
 const root = join(import.meta.dirname, "..")
-const left = new Set(["node_modules", "dist", ".git"])
 /** The tests of the protocol. */
 const folders = ["epoch/", "format/", "manifest/", "retain/", "scenarios/", "write/"]
 /** Longest run of the tests of one rule, and the status of `timeout` when it was longer. */
 const runSeconds = 240
 const timedOut = 124
 const onlyFirst = process.argv.includes("--first")
-
-/** Links what a package has installed; its siblings are those of the copy. */
-const linkModules = (copy: string, name: string): void => {
-  const from = join(root, "packages", name, "node_modules")
-  const to = join(copy, "packages", name, "node_modules")
-  for (const entry of readdirSync(from)) {
-    if (entry.startsWith(".")) continue
-    if (!entry.startsWith("@")) {
-      mkdirSync(to, { recursive: true })
-      symlinkSync(realpathSync(join(from, entry)), join(to, entry))
-      continue
-    }
-    mkdirSync(join(to, entry), { recursive: true })
-    for (const scoped of readdirSync(join(from, entry))) {
-      const sibling = join(copy, "packages", scoped)
-      symlinkSync(entry === "@effect-wal" ? sibling : realpathSync(join(from, entry, scoped)), join(to, entry, scoped))
-    }
-  }
-}
-
-const copyTree = (): string => {
-  const copy = realpathSync(mkdtempSync(join(tmpdir(), "effect-wal-rules-")))
-  cpSync(root, copy, { recursive: true, filter: (path) => !left.has(basename(path)) })
-  symlinkSync(join(root, "node_modules"), join(copy, "node_modules"))
-  for (const name of readdirSync(join(root, "packages"))) linkModules(copy, name)
-  return copy
-}
-
-const changed = (text: string, edit: Edit): string => {
-  const parts = text.split(edit.find)
-  if (parts.length !== 2) {
-    throw new Error(`${edit.file} holds ${parts.length - 1} times, not once: ${edit.find}`)
-  }
-  return parts.join(edit.replace)
-}
 
 interface Report {
   readonly testResults: ReadonlyArray<{
@@ -108,17 +62,15 @@ const failedTests = (copy: string, tests: ReadonlyArray<string> = folders): Read
 
 /** The tests that fail without the rule; the copy is as before afterwards. */
 const withoutRule = (copy: string, { edits, tests }: Rule): ReadonlyArray<string> => {
-  const path = (edit: Edit) => join(copy, "packages/core/src", edit.file)
-  const originals = new Map(edits.map((edit) => [path(edit), readFileSync(path(edit), "utf8")] as const))
-  for (const edit of edits) writeFileSync(path(edit), changed(readFileSync(path(edit), "utf8"), edit))
+  const restore = applyEdits(copy, edits)
   const failed = failedTests(copy, tests)
-  for (const [file, text] of originals) writeFileSync(file, text)
+  restore()
   return failed
 }
 
 const parts = process.argv.slice(2).filter((argument) => !argument.startsWith("--"))
 const chosen = rules.filter(({ name }) => parts.length === 0 || parts.some((part) => name.includes(part)))
-const copy = copyTree()
+const copy = copyTree(root)
 const print = (rule: string, tests: ReadonlyArray<string>) =>
   process.stdout.write(`${JSON.stringify({ rule, failed: tests.length, tests: tests.slice(0, 5) })}\n`)
 process.on("exit", () => rmSync(copy, { recursive: true, force: true }))

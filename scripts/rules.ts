@@ -2,13 +2,7 @@
  * The rules of the protocol, each with the source edit that takes it out. `rule-mutations.ts` shows that the tests notice.
  * An edit names text that stands exactly once in its file, so that this list cannot drift from the code in silence.
  */
-
-export interface Edit {
-  /** From `packages/core/src`. */
-  readonly file: string
-  readonly find: string
-  readonly replace: string
-}
+import type { Edit } from "./CopiedTree.ts"
 
 export interface Rule {
   readonly name: string

@@ -80,20 +80,31 @@ const expectedRoot: Readonly<Record<string, string>> = {
 const errorBytesMax = 64 * 1024
 const documentBytesMax = 16 * 1024 * 1024
 
+const isSuccess = ({ statusCode }: RawResponse): boolean => statusCode >= 200 && statusCode <= 299
+
+/** The body of a successful GET of an object is its reader's. */
+const isObject = (command: string, response: RawResponse): boolean =>
+  command === "GetObjectCommand" && isSuccess(response)
+
+/** Why the answer to `command` is no success, from its status and its whole body; `undefined` where it is one. */
+export const answerProblem = (command: string, response: RawResponse, body: Uint8Array): S3Failure | undefined => {
+  if (isObject(command, response)) return undefined
+  const text = new TextDecoder().decode(body)
+  if (!isSuccess(response)) return refusalOf(response, text, command === "HeadObjectCommand")
+  const problem = documentProblem(text, expectedRoot[command])
+  return problem === undefined ? undefined : { kind: "error-in-success", status: response.statusCode, ...problem }
+}
+
 /**
  * Settles what the answer to `command` is: resolves with its body put back as bytes, or rejects with `AnswerRefused`.
  * The body of a successful GET of an object is left to its reader.
  */
 export const inspectAnswer = (command: string, response: RawResponse): Promise<void> => {
-  const success = response.statusCode >= 200 && response.statusCode <= 299
-  if (success && command === "GetObjectCommand") return Promise.resolve()
-  return collectBody(response.body, { limit: success ? documentBytesMax : errorBytesMax }).then((bytes) => {
-    const text = new TextDecoder().decode(bytes)
-    if (!success) throw refused(refusalOf(response, text, command === "HeadObjectCommand"), response)
-    const problem = documentProblem(text, expectedRoot[command])
-    if (problem !== undefined) {
-      throw refused({ kind: "error-in-success", status: response.statusCode, ...problem }, response)
-    }
+  if (isObject(command, response)) return Promise.resolve()
+  const limit = isSuccess(response) ? documentBytesMax : errorBytesMax
+  return collectBody(response.body, { limit }).then((bytes) => {
+    const problem = answerProblem(command, response, bytes)
+    if (problem !== undefined) throw refused(problem, response)
     response.body = bytes
   })
 }

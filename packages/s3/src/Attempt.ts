@@ -17,12 +17,22 @@ export interface Secrets {
   readonly sessionToken?: string | undefined
 }
 
-export interface AttemptConfig {
+/** Where a client's credentials come from. */
+export interface CredentialsSource {
   /** The credentials in use; asked anew with `forceRefresh`. */
-  readonly credentials: (options: { readonly forceRefresh: boolean }) => Promise<Secrets>
+  readonly ask: (options: { readonly forceRefresh: boolean }) => Effect.Effect<Secrets, S3Failure>
   /** False for credentials that stand in the options: asking again gives the same. */
   readonly refreshable: boolean
 }
+
+/** The same, as the SDK asks. */
+export interface AttemptConfig {
+  readonly credentials: (options: { readonly forceRefresh: boolean }) => Promise<Secrets>
+  readonly refreshable: boolean
+}
+
+/** Carries out a request that is sent when `once` runs. */
+type Attempts = <A>(deadline: Duration.Duration, once: Effect.Effect<A, S3Failure>) => Effect.Effect<A, S3Failure>
 
 /** Sends one request; `call` gets a signal that ends it when its time is over. */
 export type Send = <A>(
@@ -48,17 +58,15 @@ const textOf = (error: unknown): string => {
 // The SDK calls these a time-out too; they are a connection that went away, and no time was over.
 const resetCodes = new Set(["ECONNRESET", "EPIPE"])
 
-const transportFailure = (error: unknown, secrets: Secrets | undefined): S3Failure => {
+const transportFailure = (error: unknown): S3Failure => {
   const name = Predicate.isError(error) ? error.name : "Error"
   const code = Predicate.hasProperty(error, "code") && Predicate.isString(error.code) ? error.code : name
   const kind = name === "TimeoutError" && !resetCodes.has(code) ? "timeout" : "transport"
-  return { kind, message: scrub(textOf(error), secrets), code }
+  return { kind, message: textOf(error), code }
 }
 
-const failureOf = (error: unknown, secrets: Secrets | undefined): S3Failure =>
-  error instanceof AnswerRefused ?
-    { ...error.failure, message: scrub(error.failure.message, secrets) } :
-    transportFailure(error, secrets)
+const failureOf = (error: unknown): S3Failure =>
+  error instanceof AnswerRefused ? error.failure : transportFailure(error)
 
 const credentialsFailure = (error: unknown): S3Failure => ({
   kind: "credentials",
@@ -71,48 +79,59 @@ const timedOut = (deadline: Duration.Duration): S3Failure => ({
   message: `no whole answer within ${deadline}`
 })
 
-/** The sender for one client. It holds which generation of credentials is in use. */
-export const makeSend: (config: AttemptConfig) => Effect.Effect<Send> = Effect.fnUntraced(function*(config) {
-  const refreshLock = yield* Semaphore.make(1)
-  let generation = 0
+/** The deadline, the credentials and the two repeats of one client. It holds which generation of credentials is in use. */
+export const makeAttempts: (source: CredentialsSource) => Effect.Effect<Attempts> = Effect.fnUntraced(
+  function*(source) {
+    const refreshLock = yield* Semaphore.make(1)
+    let generation = 0
 
-  const credentials = (forceRefresh: boolean) =>
-    Effect.tryPromise({ try: () => config.credentials({ forceRefresh }), catch: credentialsFailure })
-
-  const attempt = <A>(deadline: Duration.Duration, call: (signal: AbortSignal) => Promise<A>) =>
-    credentials(false).pipe(
-      Effect.flatMap((secrets) => Effect.tryPromise({ try: call, catch: (error) => failureOf(error, secrets) })),
-      Effect.timeoutOrElse({ duration: deadline, orElse: () => Effect.fail(timedOut(deadline)) })
-    )
-
-  const refresh = (deadline: Duration.Duration, seen: number) =>
-    Effect.suspend(() => {
-      // Somebody else has asked since this request was signed: its credentials are new to us.
-      if (generation !== seen) return Effect.void
-      return credentials(true).pipe(
-        Effect.timeoutOrElse({
-          duration: deadline,
-          orElse: () => Effect.fail(credentialsFailure(timedOut(deadline).message))
-        }),
-        Effect.andThen(Effect.sync(() => {
-          generation++
-        }))
+    const attempt = <A>(deadline: Duration.Duration, once: Effect.Effect<A, S3Failure>) =>
+      source.ask({ forceRefresh: false }).pipe(
+        Effect.flatMap((secrets) =>
+          Effect.mapError(once, (failure) => ({ ...failure, message: scrub(failure.message, secrets) }))
+        ),
+        Effect.timeoutOrElse({ duration: deadline, orElse: () => Effect.fail(timedOut(deadline)) })
       )
-    }).pipe(refreshLock.withPermits(1))
 
-  const corrected = <A>(deadline: Duration.Duration, call: (signal: AbortSignal) => Promise<A>) =>
-    attempt(deadline, call).pipe(
-      Effect.catchIf(isClockSkew, () => attempt(deadline, call))
-    )
-
-  return (deadline, call) =>
-    Effect.suspend(() => {
-      const seen = generation
-      return corrected(deadline, call).pipe(
-        Effect.catchIf(
-          (failure) => config.refreshable && isExpiredCredentials(failure),
-          () => refresh(deadline, seen).pipe(Effect.andThen(corrected(deadline, call)))
+    const refresh = (deadline: Duration.Duration, seen: number) =>
+      Effect.suspend(() => {
+        // Somebody else has asked since this request was signed: its credentials are new to us.
+        if (generation !== seen) return Effect.void
+        return source.ask({ forceRefresh: true }).pipe(
+          Effect.timeoutOrElse({
+            duration: deadline,
+            orElse: () => Effect.fail(credentialsFailure(timedOut(deadline).message))
+          }),
+          Effect.andThen(Effect.sync(() => {
+            generation++
+          }))
         )
+      }).pipe(refreshLock.withPermits(1))
+
+    const corrected = <A>(deadline: Duration.Duration, once: Effect.Effect<A, S3Failure>) =>
+      attempt(deadline, once).pipe(
+        Effect.catchIf(isClockSkew, () => attempt(deadline, once))
       )
-    })
-})
+
+    return (deadline, once) =>
+      Effect.suspend(() => {
+        const seen = generation
+        return corrected(deadline, once).pipe(
+          Effect.catchIf(
+            (failure) => source.refreshable && isExpiredCredentials(failure),
+            () => refresh(deadline, seen).pipe(Effect.andThen(corrected(deadline, once)))
+          )
+        )
+      })
+  }
+)
+
+/** The sender for one client of the SDK. */
+export const makeSend = ({ credentials, refreshable }: AttemptConfig): Effect.Effect<Send> =>
+  Effect.map(
+    makeAttempts({
+      ask: (request) => Effect.tryPromise({ try: () => credentials(request), catch: credentialsFailure }),
+      refreshable
+    }),
+    (attempts) => (deadline, call) => attempts(deadline, Effect.tryPromise({ try: call, catch: failureOf }))
+  )

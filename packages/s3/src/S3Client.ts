@@ -15,13 +15,8 @@ import {
   PutObjectCommand,
   S3Client as Sdk
 } from "@aws-sdk/client-s3"
-import type {
-  _Object as SdkObject,
-  GetObjectCommandOutput,
-  LifecycleRule as SdkLifecycleRule,
-  S3ClientConfig
-} from "@aws-sdk/client-s3"
-import type { ListedObject, RemoveFailure, Tag } from "@effect-wal/core/store/ObjectStore"
+import type { GetObjectCommandOutput, LifecycleRule as SdkLifecycleRule, S3ClientConfig } from "@aws-sdk/client-s3"
+import type { RemoveFailure, Tag } from "@effect-wal/core/store/ObjectStore"
 import { ConfigError } from "@effect-wal/core/WalError"
 import { Duration, Effect, Redacted } from "effect"
 import type { Scope } from "effect"
@@ -36,6 +31,8 @@ import type { LifecycleRule } from "./BucketAdvice.ts"
 import { collectBody } from "./ResponseBody.ts"
 import type { S3Failure } from "./S3Answer.ts"
 import type { ResolvedS3Options, S3Credentials } from "./S3Options.ts"
+import { listedOf, rangeOf, removeFailuresOf, shortBodyProblem } from "./S3Result.ts"
+import type { Listed } from "./S3Result.ts"
 
 export interface PutRequest {
   readonly key: string
@@ -51,12 +48,6 @@ export interface PutRequest {
 export interface Got {
   readonly body: Uint8Array
   readonly tag: Tag | undefined
-}
-
-export interface Listed {
-  readonly objects: ReadonlyArray<ListedObject>
-  readonly truncated: boolean
-  readonly next: string | undefined
 }
 
 export interface ListQuery {
@@ -214,20 +205,10 @@ const wholeBody = (answer: GetObjectCommandOutput, signal: AbortSignal, firstByt
       const message = `the object is larger than ${objectBytesMax} bytes`
       throw refused({ kind: "answer", status: 200, message }, { statusCode: 200, headers: {} })
     }
-    const declared = Math.min(answer.ContentLength ?? 0, limit)
-    if (bytes.byteLength < declared) throw new Error(`the body ended after ${bytes.byteLength} of ${declared} bytes`)
+    const short = shortBodyProblem(bytes, { declaredBytes: answer.ContentLength, limit })
+    if (short !== undefined) throw new Error(short)
     return { body: bytes, tag: answer.ETag }
   })
-}
-
-const toListed = (object: SdkObject): ReadonlyArray<ListedObject> => {
-  if (object.Key === undefined) return []
-  const modified = object.LastModified?.getTime()
-  return [{
-    key: object.Key,
-    sizeBytes: object.Size ?? 0,
-    ...(modified === undefined || !Number.isFinite(modified) ? {} : { modifiedMillis: modified })
-  }]
 }
 
 /** What a request needs: the SDK's client, the sender, and the bucket's settings. */
@@ -257,7 +238,7 @@ const get = (line: Line, key: string, firstBytes: number | undefined) =>
       new GetObjectCommand({
         Bucket: line.options.bucket,
         Key: key,
-        ...(firstBytes === undefined ? {} : { Range: `bytes=0-${Math.max(1, firstBytes) - 1}` })
+        ...(firstBytes === undefined ? {} : { Range: rangeOf(firstBytes) })
       }),
       { abortSignal }
     ).then((answer) => wholeBody(answer, abortSignal, firstBytes)))
@@ -273,11 +254,7 @@ const list = (line: Line, query: ListQuery) =>
         ...(query.startAfter === undefined ? {} : { StartAfter: query.startAfter })
       }),
       { abortSignal }
-    ).then((answer) => ({
-      objects: (answer.Contents ?? []).flatMap(toListed),
-      truncated: answer.IsTruncated === true,
-      next: answer.NextContinuationToken
-    })))
+    ).then(listedOf))
 
 const removeMany = (line: Line, keys: ReadonlyArray<string>) =>
   line.send(line.options.smallRequestDeadline, (abortSignal) =>
@@ -287,7 +264,7 @@ const removeMany = (line: Line, keys: ReadonlyArray<string>) =>
         Delete: { Quiet: true, Objects: keys.map((Key) => ({ Key })) }
       }),
       { abortSignal }
-    ).then((answer) => (answer.Errors ?? []).map((error) => ({ key: error.Key ?? "", code: error.Code ?? "Error" }))))
+    ).then(removeFailuresOf))
 
 /** The client for one bucket; its connections end with the scope. Fails `ConfigError` when no region is known. */
 export const make: (options: ResolvedS3Options) => Effect.Effect<S3Client, ConfigError, Scope.Scope> = Effect

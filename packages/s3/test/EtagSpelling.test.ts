@@ -1,4 +1,4 @@
-import { answer } from "@effect-wal/testing/HttpS3Action"
+import { answer, errorAnswer } from "@effect-wal/testing/HttpS3Action"
 import type { DoubleObject, DoubleOperation } from "@effect-wal/testing/HttpS3Model"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -56,6 +56,17 @@ describe("tags", () => {
         "PreconditionFailed"
       )
       assert.strictEqual(text((yield* store.get("manifest.json")).body), "new")
+    }))
+
+  it.effect("[case 4] what was read stays read when a HEAD for its tag finds nothing", () =>
+    Effect.gen(function*() {
+      const { double, store } = yield* setUp({
+        etag: (object, operation) => operation === "get" ? `"v${object.version}-gzip"` : `"v${object.version}"`
+      })
+      yield* store.create("manifest.json", bytes("old"))
+      double.rule((request) => request.operation === "head" ? errorAnswer(404, "NoSuchBucket") : undefined)
+      const got = yield* store.get("manifest.json")
+      assert.deepStrictEqual([text(got.body), got.tag], ["old", "\"v1-gzip\""])
     }))
 
   it.effect("[case 4] a weak tag is UnexpectedResponse that asks for a strong one, without a request", () =>

@@ -25,9 +25,6 @@ const decodeArchive = Schema.decodeUnknownResult(Archive)
 export const endsAbove = (ends: ReadonlyArray<Boundary>, trim: Boundary): ReadonlyArray<Boundary> =>
   ends.filter((end) => compareBoundaries(end, trim) > 0).sort(compareBoundaries)
 
-/** At most so many archives are followed, 1.2 million epochs: beyond it they name each other. */
-const maxArchives = 10_000
-
 /** The key of an archive of ends up to an epoch; the nonce of who puts it makes the body the only one that can be there. */
 export const archiveKey = (prefix: string, through: number, nonce: string): string =>
   `${prefix}epochs/${String(through).padStart(10, "0")}-${nonce}.json`
@@ -60,16 +57,15 @@ export const archiveEnds = Effect.fnUntraced(function*(
 })
 
 /**
- * All recorded ends above the trim point, ascending. Fails `ManifestCorrupt` for an archive that is gone or does not
- * decode, and with the store's errors.
+ * All recorded ends above the trim point, ascending. Fails `ManifestCorrupt` for an archive that is gone, does not decode
+ * or leads to one that is not older, and with the store's errors.
  */
 export const allEnds = Effect.fnUntraced(function*(context: LookContext, manifest: Manifest) {
   const store = yield* ObjectStore
   const ends: Array<Boundary> = [...manifest.ends]
   let pointer = manifest.ends_archive
-  for (let count = 0; pointer !== null && pointer.through >= manifest.trim.epoch; count++) {
-    const key: string = pointer.key
-    if (count === maxArchives) return yield* new ManifestCorrupt({ key, reason: `${maxArchives} archives lead to it` })
+  while (pointer !== null && pointer.through >= manifest.trim.epoch) {
+    const { key, through }: NonNullable<Manifest["ends_archive"]> = pointer
     const object = yield* retryWhilePassing(store.get(key), context).pipe(
       Effect.mapError((error) =>
         error.reason === "NotFound"
@@ -79,8 +75,16 @@ export const allEnds = Effect.fnUntraced(function*(context: LookContext, manifes
     )
     const archive = decodeArchive(decodeText(object.body))
     if (Result.isFailure(archive)) return yield* new ManifestCorrupt({ key, reason: archive.failure.message })
+    const { previous } = archive.success
+    // Each one leads further back: archives that lead to each other would be followed for ever.
+    if (previous !== null && previous.through >= through) {
+      return yield* new ManifestCorrupt({
+        key,
+        reason: `previous.through must be below ${through}, the through of this archive; it is ${previous.through}`
+      })
+    }
     for (const end of archive.success.ends) ends.push(end)
-    pointer = archive.success.previous
+    pointer = previous
   }
   return endsAbove(ends, manifest.trim)
 })

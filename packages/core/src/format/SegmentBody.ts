@@ -232,6 +232,31 @@ export const decodeCalls = (
 const timeProblem = (at: number, before: number): string | undefined =>
   !Number.isFinite(at) ? "a time is not finite" : at < before ? "the times fall" : undefined
 
+/** One record with what its columns hold; `undefined` when its headers do not decode. */
+const recordAt = (
+  columns: BodyColumns,
+  index: number,
+  seq: number,
+  appendedAt: number,
+  payload: Uint8Array
+): WalRecord | undefined => {
+  const headersText = columns.headers?.[index]
+  const headers = headersText === undefined ? undefined : Result.getOrUndefined(decodeHeaders(headersText))
+  if (headersText !== undefined && headers === undefined) return undefined
+  const key = columns.keys?.[index]
+  const contentType = columns.contentTypes?.[index]
+  const timestamp = columns.timestamps?.[index]
+  return {
+    seq,
+    appendedAt,
+    payload,
+    ...(key === undefined ? {} : { key }),
+    ...(headers === undefined ? {} : { headers }),
+    ...(contentType === undefined ? {} : { contentType }),
+    ...(timestamp === undefined ? {} : { timestamp })
+  }
+}
+
 /** Reads the records with a number of at least `fromSeq` of a raw body; payloads are views into `bytes`. */
 export const decodeBody = (
   bytes: Uint8Array,
@@ -256,23 +281,9 @@ export const decodeBody = (
     before = appendedAt
     const seq = segment.firstSeq + index
     if (seq >= fromSeq) {
-      const headersText = columns.headers?.[index]
-      const headers = headersText === undefined ? undefined : Result.getOrUndefined(decodeHeaders(headersText))
-      if (headersText !== undefined && headers === undefined) {
-        return failure(maskBytes, "headers of a record do not decode")
-      }
-      const key = columns.keys?.[index]
-      const contentType = columns.contentTypes?.[index]
-      const timestamp = columns.timestamps?.[index]
-      records.push({
-        seq,
-        appendedAt,
-        payload: bytes.subarray(offset, offset + length),
-        ...(key === undefined ? {} : { key }),
-        ...(headers === undefined ? {} : { headers }),
-        ...(contentType === undefined ? {} : { contentType }),
-        ...(timestamp === undefined ? {} : { timestamp })
-      })
+      const record = recordAt(columns, index, seq, appendedAt, bytes.subarray(offset, offset + length))
+      if (record === undefined) return failure(maskBytes, "headers of a record do not decode")
+      records.push(record)
     }
     offset += length
   }

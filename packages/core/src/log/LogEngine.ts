@@ -7,7 +7,6 @@ import { Clock, Deferred, Effect, Exit, Tracer } from "effect"
 import { BufferBudget, type BufferBudgetState } from "../BufferBudget.ts"
 import { Cursors } from "../cursor/Cursors.ts"
 import { compareRevisions } from "../format/CursorSet.ts"
-import type { OriginMarks } from "../format/Extensions.ts"
 import type { Manifest } from "../format/ManifestCodec.ts"
 import { manifestKey } from "../format/ObjectKey.ts"
 import { monotonicMillis } from "../internal/Monotonic.ts"
@@ -303,16 +302,9 @@ export class LogEngine {
       trim,
       cursors,
       index: this.index.all,
-      origins: { ...this.copies.marks, ...this.ownStored },
+      origins: this.copies.marksWith(this.spool?.id, checkpoint),
       producers: this.producers.stored(checkpoint.at)
     }
-  }
-
-  /** What this epoch has stored of its own spool, once all that it had to append again is done with. */
-  private get ownStored(): OriginMarks {
-    const { slot } = this.ledger.durable
-    if (this.spool === undefined || slot === 0 || !this.copies.isComplete || this.copies.lastSeq !== undefined) return {}
-    return { [this.spool.id]: { epoch: this.epoch, slot: slot - 1 } }
   }
 
   /** When a segment header with the cursors as they are now is due. */

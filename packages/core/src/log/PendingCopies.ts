@@ -52,6 +52,16 @@ export class PendingCopies {
     return marks
   }
 
+  /**
+   * As `marks`; and what this epoch has stored of its own spool, up to the durable slot, once all that it had to append again
+   * is done with.
+   */
+  marksWith(own: string | undefined, durable: SlotName): OriginMarks {
+    const { marks } = this
+    if (own === undefined || durable.slot === 0 || !this.isComplete || this.lastSeq !== undefined) return marks
+    return { ...marks, [own]: { epoch: durable.epoch, slot: durable.slot - 1 } }
+  }
+
   /** The last number of all that wait; `undefined` where none does. */
   get lastSeq(): number | undefined {
     this.settled()

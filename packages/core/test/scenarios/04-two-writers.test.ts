@@ -30,6 +30,35 @@ describe("two writers", () => {
       assert.deepStrictEqual(yield* readAll(yield* drive(world.process("c").open())), dense(20))
     }))
 
+  it.effect("a slot that lands between two pages of the newer one's listing is no loss, whatever later headers know", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld({ parallelPut: { workers: 3 } }, { pageSize: 1 })
+      const first = world.process("a")
+      const a = yield* drive(first.open())
+      yield* store(a, records(5))
+      const slot = yield* gate
+      const page = yield* gate
+      first.faults.rule(({ key, operation }) =>
+        operation === "create" && key === world.key(1, 1) ? { _tag: "HoldBefore", gate: slot } : undefined
+      )
+      const appended = yield* a.append(records(15, 6))
+      yield* advanceUntil(() => world.slots.length === 3)
+      const second = world.process("b")
+      let pages = 0
+      second.faults.rule(({ operation }) =>
+        operation === "list" && ++pages === 3 ? { _tag: "HoldBefore", gate: page } : undefined
+      )
+      const opening = yield* Effect.forkChild(second.open(), { startImmediately: true })
+      yield* advanceUntil(() => pages === 3)
+      // Slot 2 was on the page before; slot 1 comes now, and slot 4 knows both.
+      yield* openGate(slot)
+      yield* drive(appended.durable)
+      yield* store(a, records(5, 21))
+      yield* openGate(page)
+      const b = yield* drive(Fiber.join(opening))
+      assert.deepStrictEqual(yield* readAll(b), dense(25))
+    }))
+
   it.effect("[predecessor 10] the older writer cannot move the trim point, a cursor or the checkpoint", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld()

@@ -1,0 +1,214 @@
+/** Mutations of accepting, storing and acknowledging: each answer given too early, each retry left out, each bound removed. */
+import { mutation, without } from "./Mutation.ts"
+
+const acks = [
+  without("slots become durable in order"),
+  without("a taken key is looked at"),
+  mutation("durable is said when a record is accepted", [
+    "log/LogService.ts",
+    "durable: demanded(engine, admitted, awaitDurable)",
+    "durable: Effect.void"
+  ]),
+  mutation("spooled counts as durable", [
+    "log/AwaitTicket.ts",
+    "settled === \"durable\" || ticket.spooledSeq === undefined",
+    "settled !== undefined"
+  ]),
+  mutation("accepted counts as spooled", [
+    "log/LogService.ts",
+    "spooled: demanded(engine, admitted, awaitTicket)",
+    "spooled: Effect.void"
+  ]),
+  mutation("flush does not wait", [
+    "log/LogService.ts",
+    "if (ticket !== undefined) yield* awaitDurable(engine, ticket)",
+    "if (ticket !== undefined) yield* Effect.yieldNow"
+  ]),
+  mutation("closing does not drain", [
+    "log/CloseLog.ts",
+    "const drained = last === undefined ? Effect.void : Effect.exit(settled(engine, last))",
+    "const drained = last === undefined ? Effect.void : Effect.yieldNow"
+  ]),
+  mutation("a PUT that timed out counts as stored", [
+    "write/PutWorker.ts",
+    "if (Result.isSuccess(answer)) return true\n      const error = answer.failure\n      if (afterPut",
+    "if (Result.isSuccess(answer) || answer.failure.reason === \"TimedOut\") return true\n" +
+    "      const error = answer.failure\n      if (afterPut"
+  ]),
+  mutation("readers see what is not durable", [
+    "log/WriterView.ts",
+    "durable: () => engine.ledger.durable,",
+    "durable: () => engine.ledger.last,"
+  ], [
+    "log/LogEngine.ts",
+    "opened.epoch, () => this.ledger.durable.slot)",
+    "opened.epoch, () => this.ledger.last.slot)"
+  ])
+]
+
+const retries = [
+  mutation("a PUT that failed skips its segment", [
+    "write/PutWorker.ts",
+    "yield* this.parts.onRetry(stamped.key, error)\n      }\n",
+    "yield* this.parts.onRetry(stamped.key, error)\n        return false\n      }\n"
+  ]),
+  mutation("a PUT that failed is logged and counts as done", [
+    "write/PutWorker.ts",
+    "yield* this.parts.onRetry(stamped.key, error)\n      }\n",
+    "yield* this.parts.onRetry(stamped.key, error)\n        return true\n      }\n"
+  ]),
+  mutation("a look that failed counts as stored", [
+    "write/PutWorker.ts",
+    "      yield* this.parts.onRetry(stamped.key, read.failure)\n",
+    "      yield* this.parts.onRetry(stamped.key, read.failure)\n      return true\n"
+  ]),
+  mutation("a PUT is repeated under the next slot", [
+    "write/PutWorker.ts",
+    "store.create(stamped.key, packed.object, { crc32: packed.crc32 })",
+    "store.create(attempt === 0 ? stamped.key : stamped.key.replace(/\\d{12}/, (slot) =>\n" +
+    "        String(Number(slot) + 1).padStart(12, \"0\")), packed.object, { crc32: packed.crc32 })"
+  ]),
+  mutation("a PUT is repeated with other bytes", [
+    "write/PutWorker.ts",
+    "      const answer = yield* Effect.result(store.create(stamped.key, packed.object, { crc32: packed.crc32 }))\n",
+    "      const object = attempt === 0 ? packed.object : (yield* packSegment({\n" +
+    "        ...stamped,\n" +
+    "        header: { ...stamped.header, watermarkSlot: this.parts.ledger.durable.slot }\n" +
+    "      }, this.parts.pack)).object\n" +
+    "      const answer = yield* Effect.result(store.create(stamped.key, object))\n"
+  ]),
+  mutation("bytes change while they are sent", [
+    "write/SlotLedger.ts",
+    "    this.durablePoint = this.head\n  }\n",
+    "    this.durablePoint = this.head\n  }\n\n  private readonly reused = new Uint8Array(1_000_000)\n"
+  ], [
+    "write/SlotLedger.ts",
+    "const body = encodeBody(columns)\n",
+    "const encoded = encodeBody(columns)\n    this.reused.set(encoded)\n    const body = this.reused.subarray(0, encoded.length)\n"
+  ])
+]
+
+const bounds = [
+  without("no slot is sent more than one window ahead"),
+  mutation("buffered bytes have no bound", [
+    "write/BufferRoom.ts",
+    "const fits = this.used === 0 || this.used + bytes <= this.limitBytes",
+    "const fits = bytes >= 0"
+  ]),
+  mutation("a call of several records may exceed the buffer", [
+    "write/BufferRoom.ts",
+    "return this.used + bytes <= this.limitBytes && this.budget.hasRoomForAll(bytes)",
+    "return this.budget.hasRoomForAll(bytes)"
+  ], [
+    "write/Segmenter.ts",
+    "if (!this.buffer.has(content + recordOverheadBytes)) break",
+    "if (index === start && !this.buffer.has(content + recordOverheadBytes)) break"
+  ]),
+  mutation("the queue has no bound", [
+    "write/SegmentQueue.ts",
+    "return this.items.length < this.capacity",
+    "return this.items.length >= 0"
+  ]),
+  mutation("closing has no time limit", [
+    "log/CloseLog.ts",
+    "Effect.timeoutOption(effect, Duration.millis(Math.max(0, endsAt - reserveMillis - now)))",
+    "Effect.timeoutOption(effect, Duration.millis(endsAt + reserveMillis + now + 1e9))"
+  ]),
+  mutation("a segment has no most entries", [
+    "write/SegmentLimits.ts",
+    "return total > limits.maxEntries || fill",
+    "return fill"
+  ], [
+    "write/Segmenter.ts",
+    "const full = open.columns.count >= this.settings.maxEntries || open",
+    "const full = open"
+  ], [
+    "write/SealPolicy.ts",
+    "  if (open.entries >= settings.maxEntries) return { _tag: \"Seal\", reason: \"entries\" }\n",
+    ""
+  ])
+]
+
+const accepting = [
+  mutation("records are not copied", [
+    "format/OpenColumns.ts",
+    "    this.payloads.set(payload, this.payloadBytes)\n",
+    "    this.sources.push(payload)\n"
+  ], [
+    "format/OpenColumns.ts",
+    "  readonly lengths: Array<number> = []\n",
+    "  readonly lengths: Array<number> = []\n  readonly sources: Array<Uint8Array> = []\n"
+  ], [
+    "format/SegmentBody.ts",
+    "  target.set(columns.payloads.subarray(0, columns.payloadBytes), offset)\n",
+    "  for (const source of columns.sources) {\n    target.set(source, offset)\n    offset += source.length\n  }\n"
+  ]),
+  mutation("who waits for room does not wait in line", [
+    "write/WaitingLine.ts",
+    "() => this.turn.withPermits(1)(step)",
+    "() => step"
+  ]),
+  mutation("a number is given twice after the queue was full", [
+    "write/Segmenter.ts",
+    "      first ??= this.last + 1\n",
+    "      first = this.last + 1\n"
+  ]),
+  without("a repeat is answered, not appended"),
+  without("calls in segments after the checkpoint are known to the next writer"),
+  without("a call of a producer is in one segment"),
+  without("the manifest holds no call above its checkpoint"),
+  mutation("a repeat is answered as durable at once", [
+    "write/ProducerTable.ts",
+    "return Effect.succeed({ first, last, epoch, ticket, isRepeat: true })",
+    "return Effect.succeed({ first, last, epoch, ticket: undefined, isRepeat: ticket !== null })"
+  ])
+]
+
+const liveness = [
+  mutation("workers are not told of a sealed segment", [
+    "write/Segmenter.ts",
+    "      this.parts.queue.wake()\n",
+    ""
+  ]),
+  mutation("who waits for room is not told that there is some", [
+    "write/Segmenter.ts",
+    "    this.buffer.give(bytes)\n    this.room.wake()\n",
+    "    this.buffer.give(bytes)\n"
+  ], [
+    "write/Segmenter.ts",
+    "    this.events.wake()\n    this.room.wake()\n",
+    "    this.events.wake()\n"
+  ]),
+  mutation("a wake-up that comes before the wait is lost", [
+    "write/Signal.ts",
+    "return Effect.andThen(this.latch.await, Effect.sync(() => Latch.closeUnsafe(this.latch)))",
+    "return Effect.andThen(Effect.sync(() => Latch.closeUnsafe(this.latch)), this.latch.await)"
+  ]),
+  mutation("of several segments that are durable at once only the last is told", [
+    "write/DurableWatermark.ts",
+    "      Deferred.doneUnsafe(segment.ticket.settled, durable)\n",
+    "      if (this.untold.length === 0) Deferred.doneUnsafe(segment.ticket.settled, durable)\n"
+  ]),
+  mutation("who waits is not told that the log is over", [
+    "log/LogEngine.ts",
+    "this.fate.onEnd((error) => this.failOutstanding(error))",
+    "this.fate.onEnd(() => undefined)"
+  ]),
+  mutation("who waits for the manifest is not told that the log is over", [
+    "manifest/ManifestCoordinator.ts",
+    "    parts.fate.onEnd((error) => this.answer([...this.waiters], Exit.fail(error)))\n",
+    ""
+  ]),
+  mutation("who waits for an append is ignored", [
+    "write/SealPolicy.ts",
+    "situation.roomWanted || situation.demanded && settings.sync === \"group_commit\"",
+    "situation.roomWanted"
+  ]),
+  mutation("an idle log writes its manifest again and again", [
+    "manifest/ManifestCoordinator.ts",
+    "    this.pendingSegments -= segments\n",
+    ""
+  ])
+]
+
+export const writeMutations = [...acks, ...retries, ...bounds, ...accepting, ...liveness]

@@ -2,17 +2,19 @@
  * Request bodies: read whole, within limits that hold while the bytes arrive.
  *
  * A body that declares, sends or unpacks to more than `maxBodyBytes` is refused at that moment, not at its end; the
- * bodies of all requests in flight together are bounded too. How long a body may take is the listener's (`Listener.ts`).
+ * bodies of all requests in flight together, with the records that they become, are bounded too. How long a body may take
+ * is the listener's (`Listener.ts`).
  */
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Context, Effect, Layer } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { Readable } from "node:stream"
 import { createGunzip } from "node:zlib"
+import type { ParseBounds } from "./body/ParseBounds.ts"
 import { RequestProblem } from "./RequestProblem.ts"
 import { type Limits, Settings } from "./Settings.ts"
 
-/** The bytes that bodies in flight hold. */
+/** The bytes that requests in flight hold. */
 interface Budget {
   heldBytes: number
 }
@@ -39,10 +41,25 @@ const notGzip = new RequestProblem({
   message: "the body is not whole gzip data; nothing was appended"
 })
 
-/** What one request holds of the budget. */
+/** What one request holds of the budget: its body, packed and unpacked, and its records. */
 interface Hold {
   bytes: number
+  records: number
 }
+
+/** What a record takes beside its bytes in the body: a view, the object around it, a few fields. */
+const recordOverheadBytes = 256
+
+/** Accounts for the records of a request, all so far. A request that is the only one is never refused for them. */
+const claimRecords = (budget: Budget, hold: Hold, records: number, limits: Limits) =>
+  Effect.suspend(() => {
+    const more = Math.max(0, records - hold.records)
+    hold.records += more
+    hold.bytes += more * recordOverheadBytes
+    budget.heldBytes += more * recordOverheadBytes
+    const isAlone = budget.heldBytes === hold.bytes
+    return budget.heldBytes > limits.maxInFlightBodyBytes && !isAlone ? Effect.fail(overloaded) : Effect.void
+  })
 
 /** Collects `stream` under both limits; `broken` says what its failure means. */
 const collect = (stream: Readable, budget: Budget, hold: Hold, limits: Limits, broken: () => RequestProblem) =>
@@ -109,10 +126,13 @@ export class RequestBody extends Context.Service<RequestBody, {
   /**
    * Runs `use` with the whole body. Fails `body_too_large`, `overloaded`, `invalid_encoding`,
    * `unsupported_content_encoding`, `malformed_request`; then `use` was not run.
+   *
+   * `claim` accounts for the records that the body becomes, all so far, until `use` is done; it fails `overloaded` where
+   * they and other requests together hold more than `maxInFlightBodyBytes`.
    */
   readonly use: <A, E, R>(
     request: HttpServerRequest.HttpServerRequest,
-    use: (body: Uint8Array) => Effect.Effect<A, E, R>
+    use: (body: Uint8Array, claim: ParseBounds["claim"]) => Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E | RequestProblem, R>
 }>()("@effect-wal/server/RequestBody") {
   static readonly layer = Layer.effect(
@@ -146,9 +166,10 @@ export class RequestBody extends Context.Service<RequestBody, {
       return RequestBody.of({
         use: (request, use) =>
           Effect.suspend(() => {
-            const hold: Hold = { bytes: 0 }
+            const hold: Hold = { bytes: 0, records: 0 }
+            const claim = (records: number) => claimRecords(budget, hold, records, limits)
             return Effect.ensuring(
-              Effect.flatMap(read(request, hold), use),
+              Effect.flatMap(read(request, hold), (body) => use(body, claim)),
               Effect.sync(() => {
                 budget.heldBytes -= hold.bytes
               })

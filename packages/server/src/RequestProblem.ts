@@ -42,13 +42,17 @@ export const requestProblems = {
   not_acceptable: refused(406, "`Accept` names nothing that the route can answer"),
   request_timeout: refused(408, "the request was not complete within `limits.request_timeout`"),
   body_too_large: refused(413, "the body, packed or unpacked, is larger than `limits.max_body_bytes`"),
+  too_many_records: refused(413, "the body has more records than `limits.max_batch_records`; send several requests"),
   batch_too_large: refused(413, "the records of one call are larger than the stream's whole buffer"),
   unsupported_media_type: refused(415, "the content type is not one that the route takes"),
   unsupported_content_encoding: refused(415, "the content encoding is neither gzip nor identity"),
   headers_too_large: refused(431, "the request headers are larger than `limits.max_header_bytes`"),
   malformed_request: refused(400, "the bytes are not HTTP"),
   internal_error: refused(500, "a defect of the server; the log of the process has the cause"),
-  overloaded: later(503, "requests in flight hold more than `limits.max_in_flight_body_bytes`"),
+  overloaded: later(
+    503,
+    "requests in flight, bodies and their records, hold more than `limits.max_in_flight_body_bytes`"
+  ),
   stream_opening: later(503, "the stream is being opened"),
   draining: later(503, "the server is shutting down"),
   ack_pending: later(504, "the records were accepted and are not durable within `limits.ack_timeout`", "unknown"),

@@ -5,7 +5,9 @@ import { Context, Duration } from "effect"
 export interface Limits {
   /** Largest body of one request, packed and unpacked, bytes. */
   readonly maxBodyBytes: number
-  /** What the bodies of all requests in flight may hold together, bytes; beyond is `overloaded`. */
+  /** Most records of one request. */
+  readonly maxBatchRecords: number
+  /** What the bodies of all requests in flight, with their records, may hold together, bytes; beyond is `overloaded`. */
   readonly maxInFlightBodyBytes: number
   /** What the records of all streams that are not durable may hold together, beside each stream's own bound, bytes. */
   readonly maxBufferedBytes: number
@@ -72,6 +74,7 @@ export interface ServerSettings {
 /** The limits where nothing else is configured. */
 export const defaultLimits: Limits = {
   maxBodyBytes: 33_554_432,
+  maxBatchRecords: 100_000,
   maxInFlightBodyBytes: 268_435_456,
   maxBufferedBytes: Number.POSITIVE_INFINITY,
   maxHeaderBytes: 16_384,

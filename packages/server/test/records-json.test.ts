@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Result, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { splitLines } from "../src/body/Ndjson.ts"
 import { decodeRecords } from "../src/body/RecordsJson.ts"
+import { parseBounds } from "./support/Bounds.ts"
 
 const Sent = Schema.Struct({
   payload: Schema.Json,
@@ -10,48 +11,96 @@ const Sent = Schema.Struct({
   timestamp: Schema.optionalKey(Schema.Finite)
 })
 
-const decoded = (text: string) => Result.getOrThrow(decodeRecords(Buffer.from(text)))
+const decoded = (text: string) => decodeRecords(Buffer.from(text), parseBounds())
 
 describe("RecordsJson", () => {
-  it.prop("agrees with JSON.parse on every field, in any layout", [
+  it.effect.prop("agrees with JSON.parse on every field, in any layout", [
     Schema.Array(Sent),
     Schema.Literals(["", " ", "\t", "\n  "])
-  ], ([records, indent]) => {
-    const text = JSON.stringify({ records }, null, indent)
-    const parsed: { records: ReadonlyArray<typeof Sent.Type> } = JSON.parse(text)
-    const found = decoded(text)
-    assert.strictEqual(found.length, records.length)
-    for (const [index, { payload, ...rest }] of found.entries()) {
-      assert.deepStrictEqual({ payload: JSON.parse(Buffer.from(payload).toString()), ...rest }, parsed.records[index])
-    }
-  })
+  ], ([records, indent]) =>
+    Effect.gen(function*() {
+      const text = JSON.stringify({ records }, null, indent)
+      const parsed: { records: ReadonlyArray<typeof Sent.Type> } = JSON.parse(text)
+      const found = yield* decoded(text)
+      assert.strictEqual(found.length, records.length)
+      for (const [index, { payload, ...rest }] of found.entries()) {
+        assert.deepStrictEqual({ payload: JSON.parse(Buffer.from(payload).toString()), ...rest }, parsed.records[index])
+      }
+    }))
 
-  it.prop("cuts payloads out without a byte more or less", [Schema.Array(Schema.Json)], ([payloads]) => {
-    const texts = payloads.map((payload) => JSON.stringify(payload))
-    const body = `{ "records" : [ ${texts.map((text) => `{ "payload" :\t${text}\r\n}`).join(" , ")} ] }`
-    assert.deepStrictEqual(decoded(body).map(({ payload }) => Buffer.from(payload).toString()), texts)
-  })
+  it.effect.prop(
+    "cuts payloads out without a byte more or less",
+    [Schema.Array(Schema.Json)],
+    ([payloads]) =>
+      Effect.gen(function*() {
+        const texts = payloads.map((payload) => JSON.stringify(payload))
+        const body = ` { "records" : [ ${texts.map((text) => `{ "payload" :\t${text}\r\n}`).join(" , ")} ] } `
+        assert.deepStrictEqual(
+          (yield* decoded(body)).map(({ payload }) => Buffer.from(payload).toString()),
+          texts
+        )
+      })
+  )
 
-  it.prop("takes any bytes as base64", [Schema.Uint8Array], ([bytes]) => {
-    const [record] = decoded(JSON.stringify({ records: [{ payload_base64: Buffer.from(bytes).toString("base64") }] }))
-    assert.deepStrictEqual(Uint8Array.from(record?.payload ?? []), bytes)
-  })
+  it.effect.prop("takes any bytes as base64", [Schema.Uint8Array], ([bytes]) =>
+    Effect.gen(function*() {
+      const base64 = Buffer.from(bytes).toString("base64")
+      const [record] = yield* decoded(JSON.stringify({ records: [{ payload_base64: base64 }] }))
+      assert.deepStrictEqual(Uint8Array.from(record?.payload ?? []), bytes)
+    }))
 
-  it("keeps a header of any name", () => {
-    const [record] = decoded("{\"records\":[{\"payload\":1,\"headers\":{\"__proto__\":\"x\",\"\":\"y\"}}]}")
-    assert.deepStrictEqual(Object.entries(record?.headers ?? {}), [["__proto__", "x"], ["", "y"]])
-  })
+  it.effect("keeps a header of any name", () =>
+    Effect.gen(function*() {
+      const [record] = yield* decoded("{\"records\":[{\"payload\":1,\"headers\":{\"__proto__\":\"x\",\"\":\"y\"}}]}")
+      assert.deepStrictEqual(Object.entries(record?.headers ?? {}), [["__proto__", "x"], ["", "y"]])
+    }))
+
+  it.effect("takes 1,000 headers of a record, and not one more", () =>
+    Effect.gen(function*() {
+      const withHeaders = (count: number) =>
+        decoded(JSON.stringify({
+          records: [{
+            payload: 1,
+            headers: Object.fromEntries(Array.from({ length: count }, (_, nth) => [`h${nth}`, ""]))
+          }]
+        }))
+      const [record] = yield* withHeaders(1_000)
+      assert.strictEqual(Object.keys(record?.headers ?? {}).length, 1_000)
+      const refused = yield* Effect.flip(withHeaders(1_001))
+      assert.deepStrictEqual([refused.code, refused.details], ["invalid_request", { path: "records[0].headers" }])
+      assert.include(refused.message, "at most 1000")
+    }))
+
+  it.effect("tells where a text stops to be JSON, wherever that is", () =>
+    Effect.gen(function*() {
+      const offsets = {
+        "": 0,
+        "{\"records\":[{]}": 13,
+        "{\"records\":[1 2]}": 14,
+        "{\"records\":[1,]}": 14,
+        "{\"records\":[1": 13,
+        "{\"records\":[1]": 14,
+        "{\"records\":[1],}": 15,
+        "{\"records\":[1]} x": 16,
+        "{\"records\" [1]}": 11
+      }
+      for (const [text, offset] of Object.entries(offsets)) {
+        const refused = yield* Effect.flip(decoded(text))
+        assert.deepStrictEqual([refused.code, refused.details], ["invalid_json", { offset }], text)
+      }
+    }))
 })
 
 describe("Ndjson", () => {
-  it.prop("gives back the lines that were joined, with either line end", [
+  it.effect.prop("gives back the lines that were joined, with either line end", [
     Schema.Array(Schema.Json),
     Schema.Literals(["\n", "\r\n", "\n\n"])
-  ], ([values, lineEnd]) => {
-    const lines = values.map((value) => JSON.stringify(value))
-    for (const last of ["", lineEnd]) {
-      const found = Result.getOrThrow(splitLines(Buffer.from(lines.join(lineEnd) + last)))
-      assert.deepStrictEqual(found.map((line) => Buffer.from(line).toString()), lines)
-    }
-  })
+  ], ([values, lineEnd]) =>
+    Effect.gen(function*() {
+      const lines = values.map((value) => JSON.stringify(value))
+      for (const last of ["", lineEnd]) {
+        const found = yield* splitLines(Buffer.from(lines.join(lineEnd) + last), parseBounds())
+        assert.deepStrictEqual(found.map((line) => Buffer.from(line).toString()), lines)
+      }
+    }))
 })

@@ -127,6 +127,7 @@ const serverSettings = (file: FileBlock, streams: ReadonlyArray<StreamConfig>, i
     insecure,
     limits: {
       maxBodyBytes: limits.max_body_bytes,
+      maxBatchRecords: limits.max_batch_records,
       maxInFlightBodyBytes: limits.max_in_flight_body_bytes,
       maxBufferedBytes: limits.max_buffered_bytes ?? defaultLimits.maxBufferedBytes,
       maxHeaderBytes: limits.max_header_bytes,

@@ -31,11 +31,21 @@ const LimitsBlock = Schema.Struct({
     { min: 1_024, max: 1_024 * mebibyte, note: "Largest body of a request, packed and unpacked; beyond it 413." },
     defaultLimits.maxBodyBytes
   ),
+  max_batch_records: withDefault(
+    integer({
+      min: 1,
+      max: 1_000_000,
+      note: "Most records of a request; beyond it 413. Higher: fewer requests for small records. Lower: less memory, " +
+        "a few hundred bytes a record until the request is appended, and less time in which others wait."
+    }),
+    defaultLimits.maxBatchRecords
+  ),
   max_in_flight_body_bytes: limit(
     {
       min: 1_024,
       max: 2 ** 40,
-      note: "Memory for the bodies of all requests together; beyond it 503. At least `max_body_bytes`."
+      note: "Memory for the bodies of all requests together, and for their records; beyond it 503. At least " +
+        "`max_body_bytes`."
     },
     defaultLimits.maxInFlightBodyBytes
   ),

@@ -14,6 +14,7 @@ import type { AckLevel } from "../api/Schemas.ts"
 import { answering, type ApiFailure } from "../ApiError.ts"
 import { Tokens } from "../auth/Tokens.ts"
 import { splitLines } from "../body/Ndjson.ts"
+import type { ParseBounds } from "../body/ParseBounds.ts"
 import { decodeRecords } from "../body/RecordsJson.ts"
 import { Lifecycle } from "../Lifecycle.ts"
 import { RequestBody } from "../RequestBody.ts"
@@ -28,9 +29,10 @@ interface Call {
   readonly options: AppendOptions
 }
 
-type Decoder = (body: Uint8Array) => Result.Result<ReadonlyArray<AppendRecord>, RequestProblem>
+type Decoder = (body: Uint8Array, bounds: ParseBounds) => Effect.Effect<ReadonlyArray<AppendRecord>, RequestProblem>
 
-const ndjson: Decoder = (body) => Result.map(splitLines(body), (lines) => lines.map((payload) => ({ payload })))
+const ndjson: Decoder = (body, bounds) =>
+  Effect.map(splitLines(body, bounds), (lines) => lines.map((payload) => ({ payload })))
 
 /** By media type, in lower case. */
 const decoders: Readonly<Record<string, Decoder>> = {
@@ -38,7 +40,7 @@ const decoders: Readonly<Record<string, Decoder>> = {
   "application/ndjson": ndjson,
   "application/jsonl": ndjson,
   "application/json": decodeRecords,
-  "application/octet-stream": (payload) => Result.succeed([{ payload }])
+  "application/octet-stream": (payload) => Effect.succeed([{ payload }])
 }
 
 const decoderFor = (contentType: string | undefined): Result.Result<Decoder, RequestProblem> => {
@@ -181,12 +183,14 @@ export const layer = HttpRouter.use(Effect.fn(function*(router) {
     yield* checkLevel(log, ack)
     const options = yield* Effect.fromResult(appendOptions(request))
     const decode = yield* Effect.fromResult(decoderFor(request.headers["content-type"]))
-    const appended = yield* bodies.use(request, (body) => {
-      const records = decode(body)
-      return Result.isFailure(records)
-        ? Effect.fail(records.failure)
-        : appendBounded(log, { records: records.success, options }, limits)
-    })
+    const appended = yield* bodies.use(
+      request,
+      (body, claim) =>
+        decode(body, { maxRecords: limits.maxBatchRecords, claim }).pipe(
+          Effect.tap((records) => claim(records.length)),
+          Effect.flatMap((records) => appendBounded(log, { records, options }, limits))
+        )
+    )
     return answer(appended, yield* awaitLevel(log, appended, ack, limits))
   })
 

@@ -73,10 +73,11 @@ describe("loadConfig, the server's own rules", () => {
         "server.limits.max_in_flight_body_bytes"
       ])
       const config = yield* load(
-        `${withIds()}\nserver: { tls: { cert_file: c, key_file: k }, limits: { ack_timeout: 5s } }`
+        `${withIds()}\nserver: { tls: { cert_file: c, key_file: k }, limits: { ack_timeout: 5s, max_batch_records: 7 } }`
       )
       assert.deepStrictEqual(config.settings.tls, { certFile: "c", keyFile: "k" })
       assert.deepStrictEqual(config.settings.limits.ackTimeout, Duration.seconds(5))
+      assert.strictEqual(config.settings.limits.maxBatchRecords, 7)
     }))
 
   it.effect("notices name the stream", () =>

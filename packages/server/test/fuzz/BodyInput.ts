@@ -48,7 +48,7 @@ const spaced = (random: FuzzRandom, text: string): string =>
   random.oneIn(4) ? text.replaceAll(/[,:{]/g, (sign) => `${sign}${random.pick(spaces)}`) : text
 
 const records = (random: FuzzRandom): string => {
-  const node: JsonNode = nodeOf({ records: Array.from({ length: random.below(5) }, () => recordIn(random)) })
+  const node: JsonNode = nodeOf({ records: Array.from({ length: random.below(6) }, () => recordIn(random)) })
   if (!random.oneIn(4)) mutateJson(random, node)
   return (random.oneIn(20) ? "\uFEFF" : "") + spaced(random, renderJson(node)) + random.pick(["", "", "\n", " x"])
 }

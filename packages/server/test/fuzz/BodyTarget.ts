@@ -17,6 +17,7 @@ import { readRequest } from "../../src/handlers/ReadRequest.ts"
 import { RequestBody } from "../../src/RequestBody.ts"
 import { RequestProblem } from "../../src/RequestProblem.ts"
 import { defaultLimits, Settings } from "../../src/Settings.ts"
+import { parseBounds } from "../support/Bounds.ts"
 import { bodyKinds, makeBody } from "./BodyInput.ts"
 import { withRequest } from "./WireRequest.ts"
 
@@ -73,9 +74,19 @@ const checkEcho = (record: AppendRecord): Effect.Effect<void, FuzzFinding> => {
   return rule(back && !line.includes(0x0a), "a record comes back with another payload")
 }
 
+/** So few that inputs have more. */
+const maxLines = 6
+const maxRecords = 4
+
 const checkLines = Effect.fnUntraced(function*(body: Uint8Array) {
   const expected = plainLines(body)
-  const split = splitLines(body)
+  const full = expected.filter((line) => line.length > 0)
+  const split = yield* Effect.result(splitLines(body, parseBounds(maxLines)))
+  if (Result.isFailure(split) && split.failure.code === "too_many_records") {
+    yield* rule(full.length > maxLines, "fewer lines were refused as too many")
+    yield* rule(full.slice(0, maxLines).every(isJson), "a line was passed over that is no JSON")
+    return yield* refusal(split.failure, "too_many_records")
+  }
   if (Result.isFailure(split)) {
     const line = Number(split.failure.details?.["line"])
     const bad = expected[line - 1]
@@ -86,9 +97,9 @@ const checkLines = Effect.fnUntraced(function*(body: Uint8Array) {
     )
     return yield* refusal(split.failure, "invalid_json")
   }
-  const full = expected.filter((line) => line.length > 0)
   yield* rule(
-    full.length === split.success.length && full.every((line, index) => line.equals(split.success[index] ?? line)),
+    full.length <= maxLines && full.length === split.success.length &&
+      full.every((line, index) => line.equals(split.success[index] ?? line)),
     "the lines are others"
   )
   yield* rule(full.every((line) => Result.isSuccess(parsed(line))), "a line was taken that is no JSON")
@@ -106,9 +117,18 @@ const plainRecord = ({ payload, ...rest }: AppendRecord, sent: unknown): unknown
 }
 
 const checkRecords = Effect.fnUntraced(function*(body: Uint8Array) {
-  const decoded = decodeRecords(body)
+  const decoded = yield* Effect.result(decodeRecords(body, parseBounds(maxRecords)))
   const plain = parsed(withoutMark(body))
   if (Result.isFailure(decoded)) {
+    if (decoded.failure.code === "too_many_records") {
+      // Not by the plain value: of a doubled field that has only the last one.
+      const unbounded = yield* Effect.result(decodeRecords(body, parseBounds()))
+      yield* rule(
+        Result.isFailure(unbounded) || unbounded.success.length > maxRecords,
+        "fewer records were refused as too many"
+      )
+      return yield* refusal(decoded.failure, "too_many_records")
+    }
     if (decoded.failure.code === "invalid_json") {
       const { offset = -1 } = Object(decoded.failure.details)
       yield* rule(!isJson(withoutMark(body)), "JSON was refused as not JSON")
@@ -122,6 +142,7 @@ const checkRecords = Effect.fnUntraced(function*(body: Uint8Array) {
   }
   const { records: sent } = Object(Result.getOrUndefined(plain))
   yield* rule(Array.isArray(sent) && sent.length === decoded.success.length, "the records are others")
+  yield* rule(decoded.success.length <= maxRecords, "more records were taken than allowed")
   for (const [index, record] of decoded.success.entries()) {
     const one: unknown = sent[index]
     yield* rule(isDeepStrictEqual(plainRecord(record, one), one), "a record is another one than was sent")

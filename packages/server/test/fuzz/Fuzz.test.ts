@@ -15,6 +15,7 @@ fuzzSuite(bodyTarget, {
     "stands there twice",
     "is not a field of a record",
     "must be an object of strings, each name once",
+    "too_many_records",
     "invalid_encoding: the body is not whole gzip data",
     "body_too_large",
     "malformed_request: the connection ended",

@@ -48,7 +48,7 @@ const spoolRules = rulesOf(["spool/", "scenarios/91"], [
   ]),
   rule("what an earlier start has appended again is not appended once more", [
     "log/SpoolRecovery.ts",
-    "const mark = opened.held.manifest.origins?.[spool.id] ?? { epoch: 0, slot: -1 }",
+    "const mark = doneWith(opened.held.manifest, spool)",
     "const mark = { epoch: 0, slot: -1 }"
   ]),
   rule("headers carry what was appended again", [

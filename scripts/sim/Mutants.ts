@@ -98,7 +98,10 @@ class Trial {
     return this.copies[at] ??= copyTree(root)
   }
 
-  private walk(copy: string, range: { readonly walks: number; readonly processes: number }): Promise<Walked> {
+  private walk(
+    copy: string,
+    range: { readonly walks: number; readonly processes: number; readonly from?: number }
+  ): Promise<Walked> {
     const { from, minutes } = this.options
     const walked = { from, minutes, branches: false, stopsAtFirst: true, walkMillis: longestWalkMillis }
     const tree = { root: copy, compileCache: join(copy, "compiled") }
@@ -115,6 +118,17 @@ class Trial {
     return !found
   }
 
+  /** What the code as it is does in the same walk is no finding of a mutation. */
+  private async confirmed(copy: string, tried: Tried): Promise<Tried> {
+    const { mutation, seed, walks } = tried
+    if (seed === undefined) return tried
+    const walked = await this.walk(copy, { from: seed, walks: 1, processes: 1 })
+    const { found, violation } = judgeMutant("no mutation", seed, walked)
+    if (!found) return tried
+    this.output.say(`seed ${seed} is broken without a mutation too: ${violation}`)
+    return { mutation, found: false, walks }
+  }
+
   private async tryAll(copy: string, left: Array<Mutation>): Promise<void> {
     for (let next = left.shift(); next !== undefined && !this.isStopped; next = left.shift()) {
       this.output.say(`trying: ${next.name}`)
@@ -122,7 +136,7 @@ class Trial {
       const walked = await this.walk(copy, { walks: this.options.walks, processes: 1 })
       restore()
       if (this.isStopped) return
-      const tried = judgeMutant(next.name, this.options.from, walked)
+      const tried = await this.confirmed(copy, judgeMutant(next.name, this.options.from, walked))
       if (!tried.found) this.missed++
       this.output.print(this.options.json ? JSON.stringify(tried) : sentence(tried))
     }

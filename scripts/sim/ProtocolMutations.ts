@@ -136,11 +136,7 @@ const cursors = [
     "const state = this.states.get(name) ?? startAt(this.trimmed())\n    this.set(",
     "const state = this.states.get(name) ?? startAt(0)\n    this.set("
   ]),
-  mutation("a new cursor may start below a trim point that is on its way", [
-    "log/LogEngine.ts",
-    "      () => this.sentTrimSeq\n",
-    "      () => this.coordinator.current.trim.seq\n"
-  ]),
+
   mutation("a new cursor is answered before it is stored", [
     "log/CursorMethods.ts",
     "return isNew ? Effect.andThen(change(attempt), parts.store) : change(attempt)",

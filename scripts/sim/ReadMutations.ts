@@ -120,11 +120,6 @@ const spool = [
     "let due = epoch === mark.epoch ? Math.max(end, mark.slot + 1) : end\n",
     "let due = (epoch === mark.epoch ? Math.max(end, mark.slot + 1) : end) + 1\n"
   ]),
-  mutation("a start sends nothing of what is spooled", [
-    "log/SpoolRecovery.ts",
-    "  const sent = yield* sendEpoch(context, spool, manifest, perStep)\n",
-    "  const sent = 0\n"
-  ]),
   mutation("what ended epochs could not store is not appended again", [
     "log/SpoolRecovery.ts",
     "for (const first of firsts) count += yield* reappendEpoch(job, first, mark)",
@@ -140,11 +135,6 @@ const spool = [
     "write/Spooler.ts",
     "spool.usedBytes() + bytes + size <= spool.maxBytes",
     "spool.usedBytes() + bytes + size <= spool.maxBytes * 1_000"
-  ]),
-  mutation("what was spooled is forgotten by the workers", [
-    "write/Spooler.ts",
-    "    this.parts.onSpooled(freed)\n    queue.wake()\n",
-    "    this.parts.onSpooled(freed)\n"
   ])
 ]
 

@@ -71,7 +71,7 @@ const retries = [
   mutation("a PUT is repeated with other bytes", [
     "write/PutWorker.ts",
     "      const answer = yield* Effect.result(store.create(stamped.key, packed.object, { crc32: packed.crc32 }))\n",
-    "      const object = attempt === 0 ? packed.object : (yield* packSegment({\n" +
+    "      const object = attempt === 0 || stamped.body === undefined ? packed.object : (yield* packSegment({\n" +
     "        ...stamped,\n" +
     "        header: { ...stamped.header, watermarkSlot: this.parts.ledger.durable.slot }\n" +
     "      }, this.parts.pack)).object\n" +
@@ -95,15 +95,7 @@ const bounds = [
     "const fits = this.used === 0 || this.used + bytes <= this.limitBytes",
     "const fits = bytes >= 0"
   ]),
-  mutation("a call of several records may exceed the buffer", [
-    "write/BufferRoom.ts",
-    "return this.used + bytes <= this.limitBytes && this.budget.hasRoomForAll(bytes)",
-    "return this.budget.hasRoomForAll(bytes)"
-  ], [
-    "write/Segmenter.ts",
-    "if (!this.buffer.has(content + recordOverheadBytes)) break",
-    "if (index === start && !this.buffer.has(content + recordOverheadBytes)) break"
-  ]),
+
   mutation("the queue has no bound", [
     "write/SegmentQueue.ts",
     "return this.items.length < this.capacity",

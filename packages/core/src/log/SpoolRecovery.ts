@@ -84,9 +84,15 @@ const endOf = Effect.fnUntraced(function*(
 ) {
   const recorded = known.ends.find((end) => end.epoch === first.epoch)
   if (recorded !== undefined) return recorded.slot
-  const marked = yield* endByMarker(context, known.logId, first.epoch)
+  const marked = yield* endByMarker(context, known.logId, first.epoch).pipe(
+    Effect.catchTag(["SegmentCorrupt", "SegmentTooNew"], (error) => Effect.fail(undecided(spool, first, error.message)))
+  )
   return marked ?? (yield* undecided(spool, first, `nothing in the store says how epoch ${first.epoch} ended`))
 })
+
+/** The last slot of a spool that is durable under its own number or as a copy, of all epochs. */
+const doneWith = (manifest: Manifest, spool: SpoolService): SlotName =>
+  manifest.origins?.[spool.id] ?? { epoch: 0, slot: -1 }
 
 /** Whether something is stored there; what is wrong with it is for others to say. */
 const isStored = (context: SpoolContext, { epoch, slot }: SlotName) =>
@@ -183,7 +189,9 @@ export const sendSpooled = Effect.fnUntraced(function*(
     if (one.epoch > manifest.epoch) {
       return yield* undecided(spool, one, `the manifest in the store is older: it knows epochs up to ${manifest.epoch}`)
     }
-    if (one.epoch !== manifest.live) yield* endOf(context, spool, { logId: manifest.log_id, ends }, one)
+    // What lies below the mark is done with, however its epoch ended.
+    const isDone = one.epoch < doneWith(manifest, spool).epoch
+    if (one.epoch !== manifest.live && !isDone) yield* endOf(context, spool, { logId: manifest.log_id, ends }, one)
   }
   const live = firsts.find((one) => one.epoch === manifest.live)
   if (live === undefined) return true
@@ -227,11 +235,11 @@ const reappendSlot = Effect.fnUntraced(function*(job: Reappending, place: Spoole
 const reappendEpoch = Effect.fnUntraced(function*(job: Reappending, first: SpooledSlot, mark: SlotName) {
   const { context, opened, spool } = job
   const { epoch } = first
+  if (epoch < mark.epoch) return 0
   const logId = opened.held.manifest.log_id
   const end = opened.ended?.epoch === epoch
     ? opened.ended.slot
     : yield* endOf(context, spool, { logId, ends: opened.ends }, first)
-  if (epoch < mark.epoch) return 0
   let due = epoch === mark.epoch ? Math.max(end, mark.slot + 1) : end
   let count = 0
   for (;;) {
@@ -254,7 +262,7 @@ const reappendEpoch = Effect.fnUntraced(function*(job: Reappending, first: Spool
 const reappend = Effect.fnUntraced(function*(job: Reappending) {
   const { opened, spool } = job
   const firsts = yield* epochsIn(spool)
-  const mark = opened.held.manifest.origins?.[spool.id] ?? { epoch: 0, slot: -1 }
+  const mark = doneWith(opened.held.manifest, spool)
   let count = 0
   for (const first of firsts) count += yield* reappendEpoch(job, first, mark)
   const { copies } = job

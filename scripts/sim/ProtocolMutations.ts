@@ -14,13 +14,13 @@ const takeover = [
   ]),
   mutation("no marker is put", [
     "epoch/EndLiveEpoch.ts",
-    "return (yield* putMarker(search, missing)) === \"ended\" ? found : undefined",
-    "return (yield* Effect.succeed(ended)) === \"ended\" ? found : undefined"
+    "(yield* putMarker(search, free)) === \"ended\" ? found : undefined",
+    "(yield* Effect.succeed(ended)) === \"ended\" ? found : undefined"
   ]),
   mutation("a slot that was taken meanwhile is the end all the same", [
     "epoch/EndLiveEpoch.ts",
-    "return (yield* putMarker(search, missing)) === \"ended\" ? found : undefined",
-    "return (yield* putMarker(search, missing)) === \"ended\" ? found : found"
+    "(yield* putMarker(search, free)) === \"ended\" ? found : undefined",
+    "(yield* putMarker(search, free)) === \"ended\" ? found : found"
   ]),
   mutation("the marker of an earlier opener counts as a slot", [
     "epoch/EndLiveEpoch.ts",

@@ -77,13 +77,13 @@ const readers = [
   ]),
   mutation("a reader on another node goes on over a gap", [
     "epoch/ObserveEpoch.ts",
-    "const missing = firstMissing(ordered, from.slot)",
-    "const missing = (ordered.at(-1)?.slot ?? from.slot - 1) + 1"
+    "orderSlots(listed, from.slot)",
+    "orderSlots(listed, from.slot).map((one, at) => ({ ...one, slot: from.slot + at }))"
   ]),
   mutation("a reader on another node does not see end markers", [
     "epoch/ObserveEpoch.ts",
-    "yield* tailBefore(search, marker ?? missing)",
-    "yield* tailBefore(search, missing)"
+    "orderSlots(listed, from.slot)",
+    "orderSlots(listed, from.slot).map((one) => ({ ...one, sizeBytes: 2_000 }))"
   ]),
   mutation("a reader goes on above the end of an epoch", [
     "read/EpochMap.ts",

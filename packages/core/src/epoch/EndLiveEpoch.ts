@@ -78,7 +78,7 @@ export const searchStart = (manifest: Manifest): Boundary => {
 }
 
 /** What is known of the point `slot`, from the header of the segment before it. */
-export const tailBefore = Effect.fnUntraced(function*(search: LiveSearch, slot: number) {
+const tailBefore = Effect.fnUntraced(function*(search: LiveSearch, slot: number) {
   const { manifest, from } = search
   const cursors = manifest.cursors
   if (slot === 0 || slot === from.slot && manifest.trim.epoch === manifest.live && manifest.trim.slot === slot) {
@@ -111,7 +111,7 @@ export const tailBefore = Effect.fnUntraced(function*(search: LiveSearch, slot: 
 })
 
 /** Refuses an end where what is left lies below what was durable. */
-export const refuseLoss = Effect.fnUntraced(
+const refuseLoss = Effect.fnUntraced(
   function*(search: LiveSearch, tail: EndedEpoch, above: ReadonlyArray<SegmentHeader>) {
     const { manifest } = search
     const mine = above.filter((header) => isSegmentOf(header, place(search, header.slot)))
@@ -167,25 +167,31 @@ const putBarrier = Effect.fnUntraced(function*(search: Search, highest: number, 
   return (yield* putMarker(search, slot)) === "ended"
 })
 
-/** The lowest marker among the slots that could be one. */
-export const findMarker = (search: LiveSearch, slots: ReadonlyArray<number>) =>
-  lowestMarker(search, { logId: search.manifest.log_id, epoch: search.manifest.live }, slots)
+/** Where the epoch is over. */
+interface SeenEnd {
+  readonly found: EndedEpoch
+  /** The slot after it holds nothing: the end marker belongs there. Absent where a marker stands. */
+  readonly free?: number
+}
 
-/** One look at the epoch: ends it, or answers `undefined` because the writer was faster. */
-const tryToEnd = Effect.fnUntraced(function*(search: Search, listed: ReadonlyArray<ListedSlot>) {
+/**
+ * One look at the epoch: what follows each other without a gap, below the lowest marker. Fails `SegmentMissing` where
+ * something that is stored above knows that more was durable.
+ */
+export const lookForEnd = Effect.fnUntraced(function*(search: LiveSearch, listed: ReadonlyArray<ListedSlot>) {
   const { manifest } = search
   for (let ordered = listed;;) {
     const missing = firstMissing(ordered, search.from.slot)
     const look = inspect(ordered, { from: search.from.slot, missing, window: manifest.live_window, maxMarkerBytes })
     const [marker, above, tail] = yield* Effect.all([
-      findMarker(search, look.maybeMarkers),
+      lowestMarker(search, { logId: manifest.log_id, epoch: manifest.live }, look.maybeMarkers),
       Effect.result(lookAtStored(search, manifest.live, look.above, look.ownThrough)),
       Effect.result(tailBefore(search, missing))
     ], { concurrency: "unbounded" })
     if (marker !== undefined) {
       const found = yield* tailBefore(search, marker)
       yield* refuseLoss(search, found, [])
-      return found
+      return { found } satisfies SeenEnd as SeenEnd
     }
     const found = yield* Effect.fromResult(tail)
     // What cannot be read there could know of a loss.
@@ -193,10 +199,16 @@ const tryToEnd = Effect.fnUntraced(function*(search: Search, listed: ReadonlyArr
     const later = yield* storedMeanwhile(search, ordered, headers)
     if (later === undefined) {
       yield* refuseLoss(search, found, headers)
-      return (yield* putMarker(search, missing)) === "ended" ? found : undefined
+      return { found, free: missing } satisfies SeenEnd as SeenEnd
     }
     ordered = later
   }
+})
+
+/** Ends the epoch where it is over, or answers `undefined` because the writer was faster. */
+const tryToEnd = Effect.fnUntraced(function*(search: Search, listed: ReadonlyArray<ListedSlot>) {
+  const { found, free } = yield* lookForEnd(search, listed)
+  return free === undefined || (yield* putMarker(search, free)) === "ended" ? found : undefined
 })
 
 /** Ends the live epoch of a manifest that the opener has claimed. */

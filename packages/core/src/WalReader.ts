@@ -4,9 +4,6 @@
  * A live writer is not disturbed. What it shows is durable; what has become durable since is seen at the next look.
  */
 import { Context, Duration, Effect, Layer, Option, Result, Stream } from "effect"
-import { Compression } from "./codec/Compression.ts"
-import { Digest } from "./codec/Digest.ts"
-import { resolveOptions, type WalOptionsInput } from "./config/ResolveOptions.ts"
 import { allEnds } from "./epoch/EndsArchive.ts"
 import { observeLiveEpoch } from "./epoch/ObserveEpoch.ts"
 import type { LookContext } from "./epoch/SlotLook.ts"
@@ -15,7 +12,7 @@ import type { CursorSet } from "./format/CursorSet.ts"
 import type { Manifest } from "./format/ManifestCodec.ts"
 import { manifestKey } from "./format/ObjectKey.ts"
 import { makeReads, readFrom, replayFrom } from "./log/LogReading.ts"
-import { identityProblem, logPrefix } from "./LogId.ts"
+import { lookContext, type LookOptions } from "./log/LookOptions.ts"
 import { recordedTail } from "./manifest/Manifest.ts"
 import { readManifest } from "./manifest/ManifestStore.ts"
 import { SparseIndex } from "./manifest/SparseIndex.ts"
@@ -24,13 +21,8 @@ import { ObjectStore } from "./store/ObjectStore.ts"
 import { ConfigError, ManifestMissing, ManifestVanished, type ReadError, type WalOpenError } from "./WalError.ts"
 import type { LogReads } from "./WalService.ts"
 
-/** Tries of one request while the store's answers may pass. */
-const attempts = 8
-
 /** What a reader is made with: the identity of the log, and how it looks at it. */
-export interface WalReaderOptions
-  extends Pick<WalOptionsInput, "nodeId" | "streamId" | "prefix" | "maxSegmentBytes" | "prefetch" | "retry">
-{
+export interface WalReaderOptions extends LookOptions {
   /** How often a live read looks for more, while there is none, at least 1 ms. Default 1 s; each look is two to four requests. */
   readonly pollInterval?: Duration.Input
 }
@@ -116,15 +108,10 @@ const pollDuration = (input: Duration.Input): Effect.Effect<Duration.Duration, C
 
 const makeReader = Effect.fnUntraced(function*(options: WalReaderOptions) {
   const { pollInterval = "1 second", ...logOptions } = options
-  const resolved = yield* resolveOptions(logOptions)
+  const { options: _, ...context } = yield* lookContext(logOptions)
   const interval = yield* pollDuration(pollInterval)
-  const problem = identityProblem(resolved)
-  if (problem !== undefined) return yield* problem
   const store = yield* ObjectStore
-  const digest = yield* yield* Digest
-  const compression = yield* yield* Compression
-  const context: LookContext = { prefix: logPrefix(resolved), digest, backoff: resolved.retry, attempts }
-  const look = takeSnapshot(context, resolved.streamId).pipe(Effect.provideService(ObjectStore, store))
+  const look = takeSnapshot(context, context.streamId).pipe(Effect.provideService(ObjectStore, store))
   let snapshot: Snapshot = yield* look
   const refresh = Effect.map(Effect.mapError(look, asReadError), (next) => {
     snapshot = next
@@ -134,9 +121,6 @@ const makeReader = Effect.fnUntraced(function*(options: WalReaderOptions) {
     ...context,
     logId: snapshot.manifest.log_id,
     store,
-    compression,
-    maxSegmentBytes: resolved.maxSegmentBytes,
-    prefetch: resolved.prefetch,
     trim: () => snapshot.manifest.trim,
     durable: () => snapshot.durable,
     epochs: () => snapshot.spans,

@@ -6,6 +6,7 @@
  * at them, or skip them and say which, and `verify` calls them known.
  */
 import { Effect } from "effect"
+import { lookContext, type LookOptions } from "./log/LookOptions.ts"
 import { producerLimits } from "./log/Settings.ts"
 import { applyPlan, type RepairReport } from "./repair/Apply.ts"
 import { describeStretch } from "./repair/Evidence.ts"
@@ -15,7 +16,6 @@ import type { RepairStale } from "./repair/RepairError.ts"
 import type { RepairAction, RepairPlan } from "./repair/RepairPlan.ts"
 import type { ObjectStore } from "./store/ObjectStore.ts"
 import { describeFinding } from "./verify/Finding.ts"
-import { lookContext, type LookOptions } from "./verify/VerifyOptions.ts"
 import { ConfigError, type InvalidId, type ManifestTooNew, type StoreError } from "./WalError.ts"
 
 export type { RepairReport } from "./repair/Apply.ts"

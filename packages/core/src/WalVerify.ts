@@ -6,10 +6,10 @@
  * work meanwhile: what is checked is the log as it was at the start.
  */
 import { Effect, Stream } from "effect"
+import { lookContext, type LookOptions } from "./log/LookOptions.ts"
 import type { ObjectStore } from "./store/ObjectStore.ts"
 import type { Finding, VerifyEvent, VerifyProgress, VerifyReport } from "./verify/Finding.ts"
 import { verifyLog } from "./verify/Verify.ts"
-import { lookContext, type LookOptions } from "./verify/VerifyOptions.ts"
 import {
   type ConfigError,
   type InvalidId,

@@ -31,6 +31,15 @@ export const chainAfter = (previous: string, fields: ChainFields, digest: Digest
   return toHex(digest.sha256([fromHex(previous), bytes]).subarray(0, 16))
 }
 
+/** The point before a segment, as its header knows it; the time is not in it, that of its own first record is close. */
+export const boundaryBefore = (header: SegmentHeader): Boundary => ({
+  epoch: header.epoch,
+  slot: header.slot,
+  seq: header.firstSeq - 1,
+  at: header.firstAt,
+  chain: header.chain
+})
+
 /** The point after a segment. */
 export const boundaryAfter = (header: SegmentHeader, digest: DigestService): Boundary => ({
   epoch: header.epoch,

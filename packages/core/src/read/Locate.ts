@@ -4,6 +4,7 @@
 import { Effect, Result } from "effect"
 import { lookAt, type LookContext } from "../epoch/SlotLook.ts"
 import { type Boundary, compareBoundaries } from "../format/Boundary.ts"
+import { boundaryBefore } from "../format/ChainHash.ts"
 import type { SegmentHeader } from "../format/SegmentHeader.ts"
 import { ObjectStore } from "../store/ObjectStore.ts"
 import type { EpochSpan, LogView } from "./LogView.ts"
@@ -20,14 +21,6 @@ interface Search {
   /** The segment starts before what is looked for. */
   readonly startsBefore: (header: SegmentHeader) => boolean
 }
-
-const boundaryBefore = (header: SegmentHeader): Boundary => ({
-  epoch: header.epoch,
-  slot: header.slot,
-  seq: header.firstSeq - 1,
-  at: header.firstAt,
-  chain: header.chain
-})
 
 /** The last of the slots [low, high) of an epoch that starts before what is looked for; unreadable ones are left to the reader. */
 const searchSlots = Effect.fnUntraced(function*(search: Search, epoch: number, start: Boundary, end: number) {

@@ -4,6 +4,7 @@
  * Memory grows with epochs and damaged stretches, not with segments.
  */
 import { type Boundary, compareBoundaries, laterBoundary } from "../format/Boundary.ts"
+import { boundaryBefore } from "../format/ChainHash.ts"
 import { type CursorSet, newerCursors } from "../format/CursorSet.ts"
 import {
   type CallSpan,
@@ -39,15 +40,6 @@ export interface FoundEnd {
   /** Numbers and chain are those of the segment before it. */
   readonly isExact: boolean
 }
-
-/** The point before a segment, as its header knows it; the time is not in it, that of its own first record is close. */
-const boundaryBefore = (header: SegmentHeader): Boundary => ({
-  epoch: header.epoch,
-  slot: header.slot,
-  seq: header.firstSeq - 1,
-  at: header.firstAt,
-  chain: header.chain
-})
 
 /** Kinds that are about the bytes of a slot. */
 const slotKinds: ReadonlySet<Finding["kind"]> = new Set([

@@ -1,4 +1,4 @@
-/** What `verify` and `repair` are asked with, and what they need to look at a log. */
+/** What those are asked with who look at a log without writing to it, and what they need for that. */
 import { Effect } from "effect"
 import { Compression } from "../codec/Compression.ts"
 import { Digest } from "../codec/Digest.ts"

@@ -6,6 +6,7 @@
  */
 import type { FuzzRandom } from "@effect-wal/testing/fuzz/FuzzRandom"
 import { mutateBytes } from "@effect-wal/testing/fuzz/MutateBytes"
+import { joinBytes } from "@effect-wal/testing/JoinBytes"
 import { encodeText, viewOf } from "../../src/format/Bytes.ts"
 import { encodeFileHeader, type FileHeader, fileHeaderBytes, fileName } from "../../src/node/journal/JournalFile.ts"
 import { bindFrames, encodeFrameHeader, type FrameHeader } from "../../src/node/journal/JournalFrame.ts"
@@ -16,18 +17,8 @@ export interface FoundFile {
   readonly content: Uint8Array
 }
 
-const joined = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
-}
-
 const packed = (kind: number, files: ReadonlyArray<FoundFile>): Uint8Array =>
-  joined([
+  joinBytes([
     Uint8Array.of(kind),
     ...files.flatMap(({ content, name }) => {
       const length = new Uint8Array(4)
@@ -112,7 +103,7 @@ const framesIn = (random: FuzzRandom, chain: Chain, number: number, frames: Arra
       offset += junk.length
     }
   }
-  return joined(parts)
+  return joinBytes(parts)
 }
 
 const summaryOf = (frames: ReadonlyArray<Frame>) => {
@@ -175,7 +166,7 @@ export const makeDirectory = (random: FuzzRandom): Uint8Array => {
     const placed = random.oneIn(6) ? shuffled(random, frames) : frames
     const id = random.oneIn(40) ? "f".repeat(32) : chain.id
     const header = { id, number, previous: previousIn(random, previous), createdAtMillis: 1_700_000_000_000 }
-    const content = joined([encodeFileHeader(header, nodeDigest), framesIn(random, chain, number, placed)])
+    const content = joinBytes([encodeFileHeader(header, nodeDigest), framesIn(random, chain, number, placed)])
     const name = random.oneIn(30) ? random.pick(otherNames) : fileName(number)
     if (!random.oneIn(25)) files.push({ name, content: random.oneIn(4) ? damaged(random, content) : content })
     if (frames.length > 0) previous = { number, goodBytes: content.length, ...summaryOf(placed) }

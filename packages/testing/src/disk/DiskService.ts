@@ -4,6 +4,7 @@
 import type { DiskFileService, DiskHandle, DiskStat, OpenMode } from "@effect-wal/core/node/DiskFile"
 import { Effect } from "effect"
 import { posix } from "node:path"
+import { joinBytes } from "../JoinBytes.ts"
 import type { DiskMachine } from "./DiskMachine.ts"
 import type { DiskNode, FileNode } from "./DiskNodes.ts"
 import { Refusal } from "./DiskTree.ts"
@@ -18,16 +19,6 @@ const statOf = (node: DiskNode): DiskStat => ({
   identity: `1:${node.number}`,
   names: node.kind === "file" ? node.names : 2
 })
-
-const concat = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
-}
 
 const fileOf = (node: DiskNode): FileNode => {
   if (node.kind === "directory") throw new Refusal("EISDIR")
@@ -54,7 +45,7 @@ const handleOf = (machine: DiskMachine, node: DiskNode, path: string, mode: Open
     })
   return {
     write: (bytes, position) => write("write", position, bytes),
-    writeMany: (parts, position) => Effect.suspend(() => write("writeMany", position, concat(parts))),
+    writeMany: (parts, position) => Effect.suspend(() => write("writeMany", position, joinBytes(parts))),
     read: (length, position) => machine.look({ name: "read", path }, () => fileOf(node).content.read(position, length)),
     stat: machine.look({ name: "stat", path }, () => statOf(node)),
     sync: Effect.asVoid(sync("sync")),

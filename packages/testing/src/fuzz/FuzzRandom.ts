@@ -1,12 +1,8 @@
 /**
- * Numbers for fuzzing: the same seed and index give the same numbers on every machine, for ever.
- *
- * sfc32 with 32-bit arithmetic only. Each input of a run has a generator of its own, so that one input can be made again
- * without those before it.
+ * Numbers for fuzzing. Each input of a run has a generator of its own, so that one input can be made again without those
+ * before it.
  */
-
-/** Rounds until the state does not show the seed any more. */
-const warmUpRounds = 12
+import { Sfc32 } from "../Sfc32.ts"
 
 /** Numbers at which lengths, counts and offsets go wrong. */
 export const edgeNumbers: ReadonlyArray<number> = [
@@ -32,27 +28,13 @@ export const edgeNumbers: ReadonlyArray<number> = [
   Number.MAX_SAFE_INTEGER
 ]
 
-export class FuzzRandom {
-  private a: number
-  private b: number
-  private c = 0x9e37_79b9
-  private counter = 1
-
+export class FuzzRandom extends Sfc32 {
   /** The generator of input `index` of the run `seed`; both are whole numbers from 0 to 2^53-1. */
   constructor(seed: number, index: number) {
-    this.a = (seed ^ Math.imul(Math.floor(seed / 2 ** 32), 0x85eb_ca6b)) | 0
-    this.b = (index ^ Math.imul(Math.floor(index / 2 ** 32), 0xc2b2_ae35)) | 0
-    for (let round = 0; round < warmUpRounds; round++) this.uint32()
-  }
-
-  /** 0 to 2^32-1. */
-  uint32(): number {
-    const sum = (this.a + this.b + this.counter) | 0
-    this.counter = (this.counter + 1) | 0
-    this.a = this.b ^ (this.b >>> 9)
-    this.b = (this.c + (this.c << 3)) | 0
-    this.c = ((this.c << 21) | (this.c >>> 11)) + sum | 0
-    return sum >>> 0
+    super(
+      (seed ^ Math.imul(Math.floor(seed / 2 ** 32), 0x85eb_ca6b)) | 0,
+      (index ^ Math.imul(Math.floor(index / 2 ** 32), 0xc2b2_ae35)) | 0
+    )
   }
 
   /** A whole number from 0 up to and without `limit`; 0 where `limit` is not above 0. */

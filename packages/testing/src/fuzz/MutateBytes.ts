@@ -1,22 +1,13 @@
 /** Damage to bytes that knows nothing of their meaning: bits, numbers, pieces. */
+import { joinBytes } from "../JoinBytes.ts"
 import type { FuzzRandom } from "./FuzzRandom.ts"
 
 /** No mutation makes bytes longer than this. */
 const maxBytes = 65_536
 
-const joined = (...parts: ReadonlyArray<Uint8Array>): Uint8Array => {
-  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
-}
-
 /** The bytes with `insert` in place of those from `from` to `to`, exclusive. */
 export const spliced = (bytes: Uint8Array, from: number, to: number, insert: Uint8Array): Uint8Array =>
-  joined(bytes.subarray(0, from), insert, bytes.subarray(to))
+  joinBytes([bytes.subarray(0, from), insert, bytes.subarray(to)])
 
 interface Piece {
   readonly from: number

@@ -1,36 +1,19 @@
-/**
- * Randomness of a simulation: one seed, one sequence, on every machine.
- *
- * sfc32 (Chris Doty-Humphrey, PractRand, https://pracrand.sourceforge.net/RNG_engines.txt): 128 bits of state, 32-bit
- * integer steps only, so a run is the same wherever it is repeated.
- */
+/** Randomness of a simulation: one seed, one sequence, on every machine. */
+import { Sfc32 } from "../Sfc32.ts"
 
 const range = 4_294_967_296
-/** Steps after seeding, until the state no longer shows the seed. */
-const warmUp = 12
 
 export class SeededRandom {
-  private a: number
-  private b: number
-  private c: number
-  private counter = 1
+  private readonly source: Sfc32
 
   /** Any safe integer. */
   constructor(seed: number) {
-    this.a = seed >>> 0
-    this.b = Math.floor(seed / range) >>> 0
-    this.c = 0x9e3779b9
-    for (let step = 0; step < warmUp; step++) this.next()
+    this.source = new Sfc32(seed >>> 0, Math.floor(seed / range) >>> 0)
   }
 
   /** At least 0, below 1. */
   next(): number {
-    const sum = (this.a + this.b + this.counter) | 0
-    this.counter = (this.counter + 1) | 0
-    this.a = this.b ^ (this.b >>> 9)
-    this.b = (this.c + (this.c << 3)) | 0
-    this.c = (((this.c << 21) | (this.c >>> 11)) + sum) | 0
-    return (sum >>> 0) / range
+    return this.source.uint32() / range
   }
 
   /** An integer of at least 0, below `end`. */

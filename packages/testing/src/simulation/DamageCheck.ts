@@ -10,7 +10,7 @@ import { isLostRange, type LostRange, type WalRecord } from "@effect-wal/core/Wa
 import * as WalRepair from "@effect-wal/core/WalRepair"
 import type { WalService } from "@effect-wal/core/WalService"
 import * as WalVerify from "@effect-wal/core/WalVerify"
-import { Effect, Exit, Stream } from "effect"
+import { Effect, Exit, Option, Stream } from "effect"
 import { idOf, recordOf } from "./Payload.ts"
 import type { SeededRandom } from "./SeededRandom.ts"
 import type { SimHost } from "./SimHost.ts"
@@ -19,7 +19,6 @@ import type { World } from "./World.ts"
 
 const log = { nodeId: "node", streamId: "log" } as const
 const prefix = logPrefix({ prefix: "", ...log })
-const patienceMillis = 3_600_000
 const lastId = 0xffff_ff00
 /** How often the last writer before the damage is killed, and what it has stored then. */
 const killed = 0.6
@@ -49,38 +48,29 @@ export class DamageCheck {
 
   run(): void {
     const { hosts: [host], settings, violations } = this.world
-    if (host === undefined || this.isBroken) return
+    if (host === undefined || this.world.isBroken) return
     const before = this.answer(this.world.idle(host), "verify", WalVerify.report(log))
     if (before === undefined) return
     violations.unless(before.report.intact, () => `verify: a whole log has ${describe(before.findings)}`)
-    if (!settings.damages || this.isBroken) return
+    if (!settings.damages || this.world.isBroken) return
     if (this.random.chance(killed)) this.leaveKilled(host)
-    const harm = this.isBroken ? undefined : this.harm()
+    const harm = this.world.isBroken ? undefined : this.harm()
     if (harm === undefined) return
     this.checkFound(host, harm)
-    if (!this.isBroken) this.checkOpening(host, harm)
-    if (!this.isBroken) this.checkRepair(host, harm)
-  }
-
-  private get isBroken(): boolean {
-    return this.world.violations.found.length > 0
+    if (!this.world.isBroken) this.checkOpening(host, harm)
+    if (!this.world.isBroken) this.checkRepair(host, harm)
   }
 
   /** The answer of something that a process is asked; a violation where none comes, `undefined` for a typed error. */
   private answer<A, E>(writer: SimWriter, what: string, effect: Effect.Effect<A, E, ObjectStore>): A | undefined {
-    let answer: A | undefined
-    writer.run(what, effect, (exit) => {
-      if (Exit.isSuccess(exit)) answer = exit.value
-    })
-    this.world.runUntil(() => writer.waiting.size === 0, patienceMillis)
-    if (writer.waiting.size > 0 && !this.isBroken) this.world.violations.add(`liveness: ${what} has no answer`)
-    return answer
+    const exit = this.world.ask(writer, what, effect)
+    if (exit === undefined && !this.world.isBroken) this.world.violations.add(`liveness: ${what} has no answer`)
+    return exit === undefined ? undefined : Option.getOrUndefined(Exit.getSuccess(exit))
   }
 
   /** A writer is killed whose newest segments no manifest knows: each but the last is known by the header of the next. */
   private leaveKilled(host: SimHost): void {
-    const writer = this.world.start(host)
-    this.world.runUntil(() => writer.wal !== undefined || writer.isOver, patienceMillis)
+    const writer = this.world.open(host)
     const { wal } = writer
     for (let segment = 0; segment < segmentsOfKilled && wal !== undefined; segment++) {
       this.answer(writer, "append", this.appendOne(wal, lastId + 1 + segment))
@@ -154,8 +144,7 @@ export class DamageCheck {
 
   /** Opened or refused, nothing that is read may be wrong. */
   private checkOpening(host: SimHost, harm: Harm): void {
-    const writer = this.world.start(host)
-    this.world.runUntil(() => writer.wal !== undefined || writer.isOver, patienceMillis)
+    const writer = this.world.open(host)
     if (writer.wal !== undefined) this.checkReading(writer, writer.wal, harm)
     this.world.kill(writer)
   }
@@ -215,9 +204,8 @@ export class DamageCheck {
       WalRepair.apply(planned, { ...log, noWriterRuns: true })
     )
     violations.unless(applied !== undefined, () => `repair: the plan for ${harm.key} could not be applied`)
-    if (this.isBroken) return
-    const writer = this.world.start(host)
-    this.world.runUntil(() => writer.wal !== undefined || writer.isOver, patienceMillis)
+    if (this.world.isBroken) return
+    const writer = this.world.open(host)
     const { wal } = writer
     if (wal === undefined) {
       // How an epoch of a spool ended, no repair of the log can say where its marker is damaged.

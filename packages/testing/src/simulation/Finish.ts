@@ -8,10 +8,8 @@ import { Duration, Effect, Exit, Stream } from "effect"
 import { idOf, recordOf } from "./Payload.ts"
 import type { SimHost } from "./SimHost.ts"
 import type { SimWriter } from "./SimWriter.ts"
-import type { World } from "./World.ts"
+import { patienceMillis, type World } from "./World.ts"
 
-/** Longer than any pause, deadline and time-out of a healthy log. */
-const patienceMillis = 3_600_000
 /** An idle log asks nothing for so long. */
 const idleMillis = 3_600_000
 /** The last records of each walk; from here down. */
@@ -31,7 +29,7 @@ export class Finish {
 
   run(): void {
     const { world } = this
-    if (this.isBroken) return
+    if (this.world.isBroken) return
     world.trace.add("the world heals")
     world.isHealed = true
     world.network.heal()
@@ -39,18 +37,14 @@ export class Finish {
     for (const writer of world.writers) writer.process.interruptAfter(Infinity, "stop")
     for (const writer of world.writers) world.resume(writer)
     this.drain()
-    if (!this.isBroken) this.checkFollowers()
-    if (!this.isBroken) this.checkSettled()
-    for (const host of world.hosts) if (!this.isBroken) this.emptySpool(host)
-    if (!this.isBroken) this.checkAll()
+    if (!this.world.isBroken) this.checkFollowers()
+    if (!this.world.isBroken) this.checkSettled()
+    for (const host of world.hosts) if (!this.world.isBroken) this.emptySpool(host)
+    if (!this.world.isBroken) this.checkAll()
   }
 
   private get trimmedTo(): number {
     return this.world.stored.manifest?.trim.seq ?? 0
-  }
-
-  private get isBroken(): boolean {
-    return this.world.violations.found.length > 0
   }
 
   /** Everybody who waits has an answer, and who can still write has stored all that it accepted. */
@@ -65,7 +59,7 @@ export class Finish {
       return status?.state !== "open" || status.durable === status.lastAccepted
     }
     const isDone = () => alive.every((writer) => writer.waiting.size === 0 && isSettled(writer))
-    if (world.runUntil(isDone, patienceMillis) || this.isBroken) return
+    if (world.runUntil(isDone, patienceMillis) || this.world.isBroken) return
     const waiting = alive.flatMap((writer) => [...writer.waiting].map((what) => `p${writer.process.id} ${what}`))
     world.violations.add(`liveness: without an answer: ${waiting.join(", ")}; or accepted and not durable`)
   }
@@ -74,7 +68,7 @@ export class Finish {
   private checkFollowers(): void {
     const { followers, violations } = this.world
     const lags = () => followers.flatMap((one) => one.lag ?? [])
-    if (this.world.runUntil(() => lags().length === 0, patienceMillis) || this.isBroken) return
+    if (this.world.runUntil(() => lags().length === 0, patienceMillis) || this.world.isBroken) return
     violations.add(`liveness: ${lags()[0]}`)
   }
 
@@ -85,7 +79,7 @@ export class Finish {
     if (writer !== undefined) this.lastCommit(writer)
     this.world.run(patienceMillis)
     const status = writer?.status()
-    if (this.isBroken || writer === undefined || status?.state !== "open") return
+    if (this.world.isBroken || writer === undefined || status?.state !== "open") return
     for (const [name, { mark, persisted }] of Object.entries(status.cursors)) {
       violations.unless(mark === persisted, () => `P3: cursor ${name} stays at ${mark}, stored is ${persisted}`)
     }
@@ -118,7 +112,7 @@ export class Finish {
     host.processKilled()
     const writer = this.opened(host)
     const isEmpty = () => (writer.status()?.spool?.records ?? 1) === 0
-    if (!this.isBroken && !world.runUntil(isEmpty, patienceMillis)) {
+    if (!this.world.isBroken && !world.runUntil(isEmpty, patienceMillis)) {
       world.violations.add(`liveness: the spool of ${host.name} does not drain`)
     }
     this.closed(writer)
@@ -126,9 +120,8 @@ export class Finish {
 
   private opened(host: SimHost): SimWriter {
     const { world } = this
-    const writer = world.start(host)
-    world.runUntil(() => writer.wal !== undefined || writer.isOver, patienceMillis)
-    if (writer.wal === undefined && !this.isBroken) {
+    const writer = world.open(host)
+    if (writer.wal === undefined && !this.world.isBroken) {
       world.violations.add(`liveness: the log cannot be opened: ${writer.problem}`)
     }
     return writer
@@ -136,7 +129,7 @@ export class Finish {
 
   private closed(writer: SimWriter): void {
     const { wal } = writer
-    if (wal === undefined || this.isBroken) return
+    if (wal === undefined || this.world.isBroken) return
     // What is on its way when it closes is stored.
     const made = [recordOf(this.nextId--, 4)]
     this.answer(writer, "an append before closing", Effect.as(wal.append(made), true))
@@ -152,15 +145,10 @@ export class Finish {
   }
 
   private answer<A, E>(writer: SimWriter, what: string, effect: Effect.Effect<A, E>): A | undefined {
-    let answer: A | undefined
-    let problem = "no answer"
-    writer.run(what, effect, (exit) => {
-      if (Exit.isSuccess(exit)) answer = exit.value
-      else problem = String(exit.cause)
-    })
-    this.world.runUntil(() => !writer.waiting.has(what), patienceMillis)
-    if (answer === undefined && !this.isBroken) this.world.violations.add(`liveness: ${what}: ${problem}`)
-    return answer
+    const exit = this.world.ask(writer, what, effect)
+    if (exit !== undefined && Exit.isSuccess(exit)) return exit.value
+    if (!this.world.isBroken) this.world.violations.add(`liveness: ${what}: ${exit?.cause ?? "no answer"}`)
+    return undefined
   }
 
   private checkAll(): void {
@@ -175,11 +163,11 @@ export class Finish {
     const trimmedTo = this.answer(writer, "last look", settled)?.trimmedTo ?? 0
     writer.meter.takeMostGets()
     const read = this.answer(writer, "last read", Stream.runCollect(wal.read()))
-    if (read === undefined || this.isBroken) return
+    if (read === undefined || this.world.isBroken) return
     this.checkMemory(writer, wal)
     this.checkRead(read.map((record) => [record.seq, idOf(record.payload)]), trimmedTo)
-    if (!this.isBroken) this.checkOnce()
-    if (!this.isBroken) this.checkIdle()
+    if (!this.world.isBroken) this.checkOnce()
+    if (!this.world.isBroken) this.checkIdle()
     this.closed(writer)
   }
 
@@ -193,7 +181,7 @@ export class Finish {
     this.answer(writer, "last append", Effect.flatMap(appended, ({ durable }) => Effect.as(durable, true)))
     const tookMillis = timeline.nowMillis - startedAt
     violations.unless(
-      this.isBroken || tookMillis <= limitMillis,
+      this.world.isBroken || tookMillis <= limitMillis,
       () => `liveness: an append took ${tookMillis} ms, the limit is ${limitMillis}`
     )
   }

@@ -13,7 +13,6 @@ import { World } from "./World.ts"
 
 /** Ids of its records: no walk gets so far. */
 const firstLongId = 0x8000_0000
-const patienceMillis = 600_000
 /** As many as still fit: the next openings move the oldest to an archive. */
 const epochs = maxEnds
 
@@ -35,13 +34,11 @@ const writeLongLog = (digest: DigestService): StoredObjects => {
   world.network.heal()
   const [host] = world.hosts
   for (let epoch = 1; epoch <= epochs && host !== undefined; epoch++) {
-    const writer = world.start(host)
-    world.runUntil(() => writer.wal !== undefined, patienceMillis)
+    const writer = world.open(host)
     const { wal } = writer
     if (wal === undefined) throw new Error(`epoch ${epoch} was not opened: ${writer.problem}`)
     const append = wal.append([recordOf(firstLongId + epoch, 4)])
-    writer.run("append", Effect.flatMap(append, ({ durable }) => durable))
-    world.runUntil(() => writer.waiting.size === 0, patienceMillis)
+    world.ask(writer, "append", Effect.flatMap(append, ({ durable }) => durable))
     world.kill(writer)
   }
   return [...world.bucket.objects].map(([key, { body }]) => [key, body])

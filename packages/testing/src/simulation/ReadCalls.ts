@@ -72,7 +72,9 @@ export class ReadCalls {
     isOwn = true
   ): void {
     const { records, violations } = this.world
-    const told = this.world.historian.read(writer)
+    // A reader on another node can be ahead of the writer, which has no answer yet for what is stored: the two together
+    // are not one log to the callers, each of them is.
+    const told = isOwn ? this.world.historian.read(writer) : undefined
     const ids: Array<number> = []
     let last = from === 0 ? undefined : from - 1
     let first = from
@@ -88,9 +90,7 @@ export class ReadCalls {
         records.shown(record.seq, idOf(record.payload))
       })
     writer.run(what, Stream.runForEach(Stream.take(read, readLimit), check), (exit) => {
-      // A reader on another node can be ahead of the writer, which has no answer yet for what is stored: the two together
-      // are not one log to the callers, each of them is.
-      if (Exit.isSuccess(exit) && isOwn) told(first, ids, ids.length < readLimit)
+      if (Exit.isSuccess(exit)) told?.(first, ids, ids.length < readLimit)
     })
   }
 }

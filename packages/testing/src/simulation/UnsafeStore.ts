@@ -4,16 +4,14 @@
 import type { World } from "./World.ts"
 
 const openings = 3
-const patienceMillis = 3_600_000
 
 /** Tries to open the log, a few times. */
 export const tryToOpen = (world: World): void => {
   const { hosts: [host], network, settings, stored, violations } = world
   if (host === undefined) return
   network.heal()
-  for (let opening = 0; opening < openings && violations.found.length === 0; opening++) {
-    const writer = world.start(host)
-    world.runUntil(() => writer.wal !== undefined || writer.isOver, patienceMillis)
+  for (let opening = 0; opening < openings && !world.isBroken; opening++) {
+    const writer = world.open(host)
     violations.unless(
       writer.isOver && writer.problem.startsWith("ConditionalWritesUnsupported"),
       () => `a store where conditions are ${settings.conditions} is not refused: ${writer.problem}`

@@ -53,7 +53,7 @@ const walkThrough = (world: World, random: SeededRandom, longLog: LongLog): void
   const { settings } = world
   if (settings.startsLong) { for (const [key, body] of longLog.objects) world.bucket.create(key, body) }
   const workload = new Workload(world, random)
-  for (let action = 0; action < settings.actions && world.violations.found.length === 0; action++) {
+  for (let action = 0; action < settings.actions && !world.isBroken; action++) {
     workload.act()
     world.run(random.next() * settings.pauseMillis)
   }
@@ -71,7 +71,7 @@ export const walk = (seed: number, options: WalkOptions): WalkResult => {
   world.bucket.conditions = settings.conditions
   if (settings.conditions === "kept") walkThrough(world, random, longLog)
   else tryToOpen(world)
-  const isDecided = world.violations.found.length > 0 || world.historian.check(world.violations)
+  const isDecided = world.isBroken || world.historian.check(world.violations)
   const { counts, network, records, stored, trace, violations } = world
   return {
     seed,

@@ -9,7 +9,7 @@ import { resolveOptions } from "@effect-wal/core/config/ResolveOptions"
 import { logPrefix } from "@effect-wal/core/LogId"
 import type { ObjectStore } from "@effect-wal/core/store/ObjectStore"
 import type { WalOptions } from "@effect-wal/core/WalOptions"
-import { Context, Effect } from "effect"
+import { Context, Effect, type Exit } from "effect"
 import { type AnswerCounts, countingStore } from "./AnswerCount.ts"
 import { Bucket } from "./Bucket.ts"
 import { BucketOracle } from "./BucketOracle.ts"
@@ -32,6 +32,9 @@ const epochMillis = 1_767_225_600_000
 
 /** As many ways as a loss of power can leave a disk in. */
 const manySurvivals = 1_000_000
+
+/** Longer than any pause, deadline and time-out of a healthy log. */
+export const patienceMillis = 3_600_000
 
 /** A thousand times what a walk takes. */
 const mostSteps = 2_000_000
@@ -205,10 +208,32 @@ export class World {
     writer.lastStatus = status
   }
 
+  /** Starts a process on a machine, and waits until it has the log open or has failed. */
+  open(host: SimHost): SimWriter {
+    const writer = this.start(host)
+    this.runUntil(() => writer.wal !== undefined || writer.isOver, patienceMillis)
+    return writer
+  }
+
+  /** What comes of something that a process is asked; `undefined` where no answer comes, or something breaks meanwhile. */
+  ask<A, E>(writer: SimWriter, what: string, effect: Effect.Effect<A, E, ObjectStore>): Exit.Exit<A, E> | undefined {
+    let answer: Exit.Exit<A, E> | undefined
+    writer.run(what, effect, (exit) => {
+      answer = exit
+    })
+    this.runUntil(() => !writer.waiting.has(what), patienceMillis)
+    return answer
+  }
+
+  /** Something is found: what comes after it may only follow from it. */
+  get isBroken(): boolean {
+    return this.violations.found.length > 0
+  }
+
   /** Lets things happen for so long, or until something is broken. */
   run(millis: number): void {
     const untilMillis = this.timeline.nowMillis + millis
-    while (this.violations.found.length === 0) {
+    while (!this.isBroken) {
       if (!this.runReady() && !this.timeline.advance(untilMillis)) return
       this.countStep()
     }
@@ -217,7 +242,7 @@ export class World {
   /** As `run`, and ends early once that is so. */
   runUntil(isDone: () => boolean, millis: number): boolean {
     const untilMillis = this.timeline.nowMillis + millis
-    while (this.violations.found.length === 0 && !isDone()) {
+    while (!this.isBroken && !isDone()) {
       if (!this.runReady() && !this.timeline.advance(untilMillis)) break
       this.countStep()
     }

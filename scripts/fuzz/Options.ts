@@ -1,5 +1,6 @@
 /** The command line of `pnpm fuzz`. */
 import { parseArgs } from "node:util"
+import { wholeOption } from "../WholeOption.ts"
 import { targetNames } from "./Targets.ts"
 
 export const usage = `usage: pnpm fuzz --target ${targetNames.join("|")}|all [options]
@@ -46,12 +47,6 @@ const words = {
   help: { type: "boolean", default: false }
 } as const
 
-const whole = (name: string, text: string, least: number): number => {
-  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-  if (value >= least) return value
-  throw new Error(`--${name} must be a whole number of ${least} or more, found ${JSON.stringify(text)}`)
-}
-
 /** The options, or `help`. Throws an error whose message is for the user. */
 export const readOptions = (args: ReadonlyArray<string>): FuzzOptions | "help" => {
   const { values } = parseArgs({ args: args.filter((word) => word !== "--"), options: words })
@@ -65,14 +60,14 @@ export const readOptions = (args: ReadonlyArray<string>): FuzzOptions | "help" =
   }
   return {
     targets: name === "all" ? targetNames : [name],
-    inputs: whole("inputs", values.inputs, 1),
-    seed: whole("seed", values.seed, 0),
-    from: whole("from", values.from, 0),
-    replay: values.replay === undefined ? undefined : whole("replay", values.replay, 0),
+    inputs: wholeOption("inputs", values.inputs, 1),
+    seed: wholeOption("seed", values.seed, 0),
+    from: wholeOption("from", values.from, 0),
+    replay: values.replay === undefined ? undefined : wholeOption("replay", values.replay, 0),
     file: values.file,
     save: values.save,
-    hangSeconds: whole("hang", values.hang, 1),
-    memoryMiB: whole("memory", values.memory, 32),
+    hangSeconds: wholeOption("hang", values.hang, 1),
+    memoryMiB: wholeOption("memory", values.memory, 32),
     reasons: values.reasons,
     json: values.json
   }

@@ -1,6 +1,7 @@
 /** The command line of `pnpm sim`. */
 import { randomInt } from "node:crypto"
 import { parseArgs } from "node:util"
+import { wholeOption } from "../WholeOption.ts"
 
 export const usage = `usage: pnpm sim [options]
 
@@ -56,12 +57,6 @@ const largestFreshSeed = 2 ** 40
 const defaultWalks = 1_000
 const walksOfMutation = 20_000
 
-const whole = (name: string, text: string, least: number): number => {
-  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-  if (value >= least) return value
-  throw new Error(`--${name} must be a whole number of ${least} or more, found ${JSON.stringify(text)}`)
-}
-
 /** Mutations are tried with the same walks each time, so that one run says the same as another. */
 const firstSeed = (mutation: string | undefined): number => mutation === undefined ? randomInt(largestFreshSeed) : 1
 
@@ -72,13 +67,13 @@ export const readOptions = (args: ReadonlyArray<string>): SimOptions | "help" =>
   const mutation = values.mutation ?? (values.mutations ? "" : undefined)
   const walks = mutation === undefined ? defaultWalks : walksOfMutation
   return {
-    walks: values.walks === undefined ? walks : whole("walks", values.walks, 1),
-    from: values.from === undefined ? firstSeed(mutation) : whole("from", values.from, 0),
-    processes: whole("processes", values.processes, 1),
-    minutes: values.minutes === undefined ? Infinity : whole("minutes", values.minutes, 1),
-    trace: values.trace === undefined ? undefined : whole("trace", values.trace, 0),
+    walks: values.walks === undefined ? walks : wholeOption("walks", values.walks, 1),
+    from: values.from === undefined ? firstSeed(mutation) : wholeOption("from", values.from, 0),
+    processes: wholeOption("processes", values.processes, 1),
+    minutes: values.minutes === undefined ? Infinity : wholeOption("minutes", values.minutes, 1),
+    trace: values.trace === undefined ? undefined : wholeOption("trace", values.trace, 0),
     branches: values.branches,
-    least: whole("least", values.least, 1),
+    least: wholeOption("least", values.least, 1),
     mutation,
     json: values.json
   }

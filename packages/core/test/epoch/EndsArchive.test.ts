@@ -1,11 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect } from "effect"
-import { allEnds, encodeArchive } from "../../src/epoch/EndsArchive.ts"
+import { Effect } from "effect"
+import { encodeArchive } from "../../src/epoch/EndsArchive.ts"
 import type { Manifest } from "../../src/format/ManifestCodec.ts"
-import { nodeDigest } from "../../src/node/NodeDigest.ts"
-import { ObjectStore } from "../../src/store/ObjectStore.ts"
 import { ObjectStoreError } from "../../src/store/ObjectStoreError.ts"
 import { boundary, sampleManifest } from "../format/Samples.ts"
+import { endsOf } from "../support/Archives.ts"
 
 type Pointer = Manifest["ends_archive"]
 
@@ -13,31 +12,18 @@ const newest = { key: "newest", through: 9 }
 
 /** The epochs of the ends of a log whose archives lead to each other as said; `asked` gets the key of each read. */
 const epochsOf = (previous: Readonly<Record<string, Pointer>>, asked: Array<string> = []) => {
-  const none = Effect.die(new Error("only read"))
-  const store = ObjectStore.of({
-    id: "archives",
-    get: (key) => {
-      asked.push(key)
-      const pointer = previous[key]
-      return pointer === undefined
-        ? Effect.fail(new ObjectStoreError({ operation: "get", key, reason: "NotFound", detail: "no" }))
-        : Effect.succeed({
-          body: encodeArchive({ ends: [boundary(10 - asked.length, 4, 40)], previous: pointer }),
-          tag: "1"
-        })
-    },
-    create: () => none,
-    replace: () => none,
-    list: () => none,
-    remove: () => none,
-    advice: () => none
-  })
-  const backoff = { base: Duration.zero, cap: Duration.zero }
   const manifest = sampleManifest({ ends: [], ends_archive: newest, trim: boundary(1, 0, 0) })
-  return allEnds({ prefix: "", digest: nodeDigest, backoff, attempts: 1 }, manifest).pipe(
-    Effect.map((ends) => ends.map(({ epoch }) => epoch)),
-    Effect.provideService(ObjectStore, store)
-  )
+  const ends = endsOf(manifest, (key) => {
+    asked.push(key)
+    const pointer = previous[key]
+    return pointer === undefined
+      ? Effect.fail(new ObjectStoreError({ operation: "get", key, reason: "NotFound", detail: "no" }))
+      : Effect.succeed({
+        body: encodeArchive({ ends: [boundary(10 - asked.length, 4, 40)], previous: pointer }),
+        tag: "1"
+      })
+  })
+  return Effect.map(ends, (all) => all.map(({ epoch }) => epoch))
 }
 
 describe("archives of ends", () => {

@@ -1,15 +1,13 @@
 /** What the fuzzer found in decoders, where the input is too long to be kept as bytes. */
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Result } from "effect"
+import { Effect, Result } from "effect"
 import { resolveOptions } from "../../src/config/ResolveOptions.ts"
-import { allEnds } from "../../src/epoch/EndsArchive.ts"
 import { encodeText } from "../../src/format/Bytes.ts"
 import { highestMark, lowestMark } from "../../src/format/CursorSet.ts"
 import { decodeManifest, encodeManifest } from "../../src/format/ManifestCodec.ts"
 import { decodeBody, encodeBody } from "../../src/format/SegmentBody.ts"
-import { nodeDigest } from "../../src/node/NodeDigest.ts"
-import { ObjectStore } from "../../src/store/ObjectStore.ts"
 import { boundary, columnsOf, sampleManifest } from "../format/Samples.ts"
+import { endsOf } from "../support/Archives.ts"
 
 /** More than a call takes as arguments. */
 const many = 200_000
@@ -53,21 +51,8 @@ describe("more of something than a call takes as arguments", () => {
     Effect.gen(function*() {
       const end = JSON.stringify(boundary(2, 4, 40))
       const text = `{"format":"effect-wal ends","version":1,"ends":[${`${end},`.repeat(many)}${end}],"previous":null}`
-      const none = Effect.die(new Error("only read"))
-      const store = {
-        id: "one archive",
-        get: () => Effect.succeed({ body: encodeText(text), tag: "1" }),
-        create: () => none,
-        replace: () => none,
-        list: () => none,
-        remove: () => none,
-        advice: () => none
-      }
-      const backoff = { base: Duration.zero, cap: Duration.zero }
       const manifest = sampleManifest({ ends_archive: { key: "a", through: 3 } })
-      const ends = yield* allEnds({ prefix: "", digest: nodeDigest, backoff, attempts: 1 }, manifest).pipe(
-        Effect.provideService(ObjectStore, store)
-      )
+      const ends = yield* endsOf(manifest, () => Effect.succeed({ body: encodeText(text), tag: "1" }))
       assert.strictEqual(ends.length, many + 1 + manifest.ends.length)
     }))
 })

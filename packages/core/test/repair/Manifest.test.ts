@@ -7,12 +7,12 @@ import {
   advanceUntil,
   drive,
   encode,
-  holdCreates,
   makeWorld,
   prefix,
   records,
   store,
-  type World
+  type World,
+  writerWithOrphans
 } from "../scenarios/World.ts"
 import { bytesAt, found, makeEpochs } from "../verify/Checked.ts"
 import { applyTo, expected, planOf, readSkipping, repaired, undecided } from "./Repaired.ts"
@@ -134,12 +134,7 @@ describe("a manifest that", () => {
   it.effect("is lost in a log with orphans: they stay out of it, and what a late request brings back too", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld({ parallelPut: { workers: 4 } })
-      const process = world.process("a")
-      const wal = yield* drive(process.open())
-      yield* store(wal, records(5))
-      yield* holdCreates(process, "1.seg")
-      yield* wal.append(records(15, 6))
-      yield* advanceUntil(() => world.slots.length === 3)
+      const process = yield* writerWithOrphans(world)
       process.crash()
       const open = yield* world.copy
       open.memory.objects.delete(manifest)

@@ -17,7 +17,8 @@ import {
   readAll,
   records,
   store,
-  type World
+  type World,
+  writerWithOrphans
 } from "./World.ts"
 
 /** What the opening fails with; asserts that nothing but the claim of the manifest was written. */
@@ -59,12 +60,7 @@ describe("an opening that finds a loss", () => {
   it.effect("what was above the watermark is no loss: a hole below orphans is the end", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld({ parallelPut: { workers: 4 } })
-      const process = world.process("a")
-      const wal = yield* drive(process.open())
-      yield* store(wal, records(5))
-      yield* holdCreates(process, "1.seg")
-      yield* wal.append(records(15, 6))
-      yield* advanceUntil(() => world.slots.length === 3)
+      const process = yield* writerWithOrphans(world)
       process.crash()
       const next = yield* drive(world.process("next").open())
       assert.deepStrictEqual(yield* readAll(next), dense(5))
@@ -74,16 +70,11 @@ describe("an opening that finds a loss", () => {
 
   it.effect("an end marker that cannot be read is not taken for a segment, and what lies above it not for the log", () =>
     Effect.gen(function*() {
-      const world = yield* makeWorld({ parallelPut: { workers: 2 } })
-      const writer = world.process("a")
-      const wal = yield* drive(writer.open())
-      yield* store(wal, records(5))
-      yield* holdCreates(writer, "1.seg")
-      yield* wal.append(records(10, 6))
-      yield* advanceUntil(() => world.slots.length === 2)
+      const world = yield* makeWorld()
+      const writer = yield* writerWithOrphans(world)
       writer.crash()
       // The opener is killed between the end marker and the manifest.
-      for (let nth = 0; world.slots.length < 3; nth++) yield* killWhileOpening(world.process("b"), nth, true)
+      for (let nth = 0; world.slots.length < 4; nth++) yield* killWhileOpening(world.process("b"), nth, true)
       world.memory.damage(world.key(1, 1), () => encode("<html>503 upstream</html>"))
       assert.deepStrictEqual(missing(yield* refusal(world)), ["SegmentCorrupt"])
     }))

@@ -10,7 +10,6 @@ import {
   drive,
   encode,
   gate,
-  holdCreates,
   killedWriter,
   makeWorld,
   nthRequest,
@@ -19,7 +18,8 @@ import {
   readAll,
   records,
   store,
-  type World
+  type World,
+  writerWithOrphans
 } from "./World.ts"
 
 const key = manifestKey(prefix)
@@ -152,12 +152,7 @@ describe("deletion", () => {
     Effect.gen(function*() {
       const world = yield* makeWorld({ parallelPut: { workers: 4 }, retention: { policy: "committed" } })
       const deleted = watchDeletes(world)
-      const process = world.process("a")
-      const wal = yield* drive(process.open())
-      yield* store(wal, records(5))
-      yield* holdCreates(process, "1.seg")
-      yield* wal.append(records(15, 6))
-      yield* advanceUntil(() => world.slots.length === 3)
+      const process = yield* writerWithOrphans(world)
       process.crash()
       const next = yield* drive(world.process("next").open())
       yield* store(next, records(5, 6))

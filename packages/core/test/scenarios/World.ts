@@ -198,6 +198,20 @@ export const killedWriter = Effect.fnUntraced(function*(world: World, count: num
   process.crash()
 })
 
+/**
+ * A process with 5 durable records, and 15 more in three slots above them whose first never reaches the store: the other two
+ * are stored, and nobody is told that they are durable.
+ */
+export const writerWithOrphans = Effect.fnUntraced(function*(world: World) {
+  const process = world.process("a")
+  const wal = yield* drive(process.open({ parallelPut: { workers: 4 } }))
+  yield* store(wal, records(5))
+  yield* holdCreates(process, "1.seg")
+  yield* wal.append(records(15, 6))
+  yield* advanceUntil(() => world.slots.length === 3)
+  return process
+})
+
 /** Answers a fault for request number `nth` of all, counted from 0, and counts. */
 export const nthRequest = (
   process: Process,

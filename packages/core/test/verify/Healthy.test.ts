@@ -8,11 +8,11 @@ import {
   advanceUntil,
   drive,
   encode,
-  holdCreates,
   killedWriter,
   makeWorld,
   records,
-  store
+  store,
+  writerWithOrphans
 } from "../scenarios/World.ts"
 import { bytesAt, check, found, identity, makeEpochs, onStore } from "./Checked.ts"
 
@@ -92,12 +92,7 @@ describe("verify finds nothing in", () => {
   it.effect("a log whose last records were in flight: orphans above the first gap are the writer's, not a loss", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld({ parallelPut: { workers: 4 } })
-      const process = world.process("a")
-      const wal = yield* drive(process.open())
-      yield* store(wal, records(5))
-      yield* holdCreates(process, "1.seg")
-      yield* wal.append(records(15, 6))
-      yield* advanceUntil(() => world.slots.length === 3)
+      const process = yield* writerWithOrphans(world)
       assert.deepInclude((yield* check(world)).report, { intact: true, durable: 5, records: 5 })
       process.crash()
       yield* drive(world.process("b").open())

@@ -3,5 +3,6 @@
  * no longer come by the place of its fault; each fault has a test of its own besides.
  */
 export const regressions: ReadonlyArray<{ readonly seed: number; readonly what: string }> = [
-  { seed: 334, what: "an end marker that could not be read was taken for a segment" }
+  { seed: 334, what: "an end marker that could not be read was taken for a segment" },
+  { seed: 1238, what: "a damaged end marker kept a log with a spool closed that had no need of it" }
 ]

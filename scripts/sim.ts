@@ -13,16 +13,17 @@ const root = join(import.meta.dirname, "..")
 const say = (text: string) => process.stderr.write(`${text}\n`)
 const print = (text: string) => process.stdout.write(`${text}\n`)
 
-const tellFound = (part: WalkSums): void => {
+const tellFound = ({ branches }: SimOptions) => (part: WalkSums): void => {
   for (const { seed, violations } of part.found) {
     say(`seed ${seed}: ${violations.join("; ")}`)
-    say(`  again: pnpm sim --trace ${seed}`)
+    say(`  again: pnpm sim --trace ${seed}${branches ? " --branches" : ""}`)
   }
 }
 
 /** One walk, with all that happened in it. */
-const trace = (seed: number): boolean => {
-  const result = walk(seed, { digest: nodeDigest, keepTrace: true, makeStore: storeOfSeed(seed) })
+const trace = (seed: number, { branches }: SimOptions): boolean => {
+  const counting = branches ? { answers: new Map() } : {}
+  const result = walk(seed, { digest: nodeDigest, keepTrace: true, makeStore: storeOfSeed(seed), ...counting })
   for (const line of result.trace) print(line)
   const { steps, violations } = result
   const dress = wearsS3(seed) ? " in S3's dress" : ""
@@ -47,7 +48,7 @@ const lineOf = ({ found, walks, ...sums }: WalkSums, wallMs: number) => ({
 const walks = async (options: SimOptions): Promise<boolean> => {
   say(`${options.walks} walks from seed ${options.from}`)
   const range = { ...options, root, stopsAtFirst: false }
-  const { broken, sums, wallMs } = await walkMany(range, { onPart: tellFound, progress: say })
+  const { broken, sums, wallMs } = await walkMany(range, { onPart: tellFound(options), progress: say })
   if (broken !== undefined) say(`a process ended before its time:\n${broken}`)
   let isGood = broken === undefined && sums.found.length === 0
   if (sums.branches !== undefined) {
@@ -67,7 +68,7 @@ const walks = async (options: SimOptions): Promise<boolean> => {
 }
 
 const run = (options: SimOptions): Promise<boolean> => {
-  if (options.trace !== undefined) return Promise.resolve(trace(options.trace))
+  if (options.trace !== undefined) return Promise.resolve(trace(options.trace, options))
   return options.mutation === undefined ? walks(options) : tryMutations(options, { print, say })
 }
 

@@ -16,8 +16,9 @@ the S3 package; the others are told what the answers mean.
                    with --mutations 1, so that two runs say the same)
   --processes N    side by side (default 2)
   --minutes N      start no walk after so long; what was walked is reported
-  --trace SEED     one walk, with everything that happens in it
-  --branches       count how often each branch of opening and of putting segments is taken, and print them; slower
+  --trace SEED     one walk, with everything that happens in it; of a walk that was counted only together with --branches
+  --branches       count how often each branch of opening and of putting segments is taken, and print them; slower, and
+                   other walks: what is counted takes steps of its own
   --least N        with --branches: fail where one was taken less often (default 1)
   --mutations      leave a rule out of the code, one at a time, and walk until that is found; --walks and --minutes are for each
   --mutation WORD  only the mutations with that word in their name

@@ -56,8 +56,8 @@ export class SegmentWalk {
   /** Numbers and chain before the next slot are known. */
   private isExact: boolean
   private logId: string | undefined
-  /** The writer of the epoch. */
-  private nonce: string | undefined = undefined
+  /** Whose the epoch is that was walked last: the walk may skip to another one, where what it passes is trimmed. */
+  private writer: { readonly epoch: number; readonly nonce: string } | undefined = undefined
   /** The epoch has ended before its span did. */
   private endedEpoch: number | undefined = undefined
   /** How far a loss reaches that was told. */
@@ -99,7 +99,6 @@ export class SegmentWalk {
 
   private enter(place: Place): ReadonlyArray<WalkStep> {
     this.before = { ...this.before, epoch: place.epoch, slot: place.slot }
-    this.nonce = undefined
     return this.comparePoints()
   }
 
@@ -144,17 +143,17 @@ export class SegmentWalk {
   private doubts(fetched: Whole): ReadonlyArray<Finding> {
     const { contradiction, header, place } = fetched
     const { prefix } = this.context
-    const writer = this.nonce ?? header.nonce
-    const isOther = header.nonce !== writer
+    if (this.writer?.epoch !== place.epoch) this.writer = { epoch: place.epoch, nonce: header.nonce }
+    const { nonce } = this.writer
+    const isOther = header.nonce !== nonce
     const reason = contradiction ??
       (header.firstAt < this.before.at ? "its first time lies before the last one of the segment before" : undefined)
-    this.nonce = writer
     return [
       ...(reason === undefined ? [] : [slotFinding(prefix, place, { kind: "segment-corrupt", reason })]),
       ...(isOther
         ? [slotFinding(prefix, place, {
           kind: "segment-misplaced",
-          reason: `it is of writer ${header.nonce}, the epoch is of ${writer}`
+          reason: `it is of writer ${header.nonce}, the epoch is of ${nonce}`
         })]
         : [])
     ]

@@ -19,6 +19,14 @@ const trimAll: Meanwhile = (world, wal) =>
     yield* advanceUntil(() => !world.slots.some((slot) => slot.endsWith("000000000003.seg")))
   })
 
+/** The walk, in the first epoch, goes on in the middle of the second. */
+const trimInto: Meanwhile = (world, wal) =>
+  Effect.gen(function*() {
+    yield* wal.commit(30)
+    yield* drive(wal.trim(30))
+    yield* advanceUntil(() => !world.slots.some((slot) => slot === world.key(1, 3)))
+  })
+
 const append: Meanwhile = (_, wal) => Effect.flatMap(wal.status, ({ durable }) => store(wal, records(20, durable + 1)))
 
 const takeOver: Meanwhile = (world) =>
@@ -51,6 +59,7 @@ describe("verify beside a writer", () => {
   for (
     const [name, meanwhile, step] of [
       ["trims everything", trimAll, 3],
+      ["trims into a later epoch", trimInto, 1],
       ["appends", append, 5],
       ["is taken over", takeOver, 5],
       ["appends, trims and is taken over", everything, 1]

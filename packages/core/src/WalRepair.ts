@@ -42,6 +42,11 @@ export type PlanError = ConfigError | InvalidId | PlanFailure
 export const plan = Effect.fnUntraced(
   function*(options: PlanOptions): Effect.fn.Return<RepairPlan, PlanError, ObjectStore> {
     const { decisions = {}, ...rest } = options
+    const { lastSeq } = decisions
+    if (lastSeq !== undefined && !(Number.isSafeInteger(lastSeq) && lastSeq >= 0)) {
+      const rule = `must be a whole number, 0 to ${Number.MAX_SAFE_INTEGER}; it is ${lastSeq}`
+      return yield* new ConfigError({ source: "options", problems: [{ path: "decisions.lastSeq", rule }] })
+    }
     const { options: resolved, ...context } = yield* lookContext(rest)
     return yield* makePlan({ ...context, producers: producerLimits(resolved) }, decisions)
   }

@@ -29,6 +29,11 @@ export interface RepairDecisions {
   readonly missing?: "lost" | "trimmed"
   /** Whose objects count, where there are those of several logs: the id of the log. */
   readonly logId?: string
+  /**
+   * The number of the last record that the log has had, 0 and up: asked where no segment reads any more, because all are
+   * trimmed or damaged; segments that read say it better. A number that is too large does no harm, it leaves out numbers.
+   */
+  readonly lastSeq?: number
 }
 
 export interface RebuildContext extends VerifyContext, RecoveryContext {}
@@ -46,6 +51,22 @@ const askLogId = (ids: ReadonlySet<string>) =>
   new RepairUndecided({
     question: `There are segments of ${ids.size} logs.`,
     choices: [...ids].map((value) => ({ option: "logId", value, means: "the objects of the others are not the log's" }))
+  })
+
+/** Ends are known and no segment reads: how many records there were before, nothing says. */
+const isUncounted = ({ base }: RebuildFrom, { evidence }: Examined): boolean =>
+  base === undefined && evidence.first === undefined &&
+  [...evidence.ends.values()].some(({ boundary }) => boundary.slot > 0)
+
+const askLastSeq = () =>
+  new RepairUndecided({
+    question: "No segment of the log reads, so nothing says which numbers its records have had.",
+    choices: [{
+      option: "lastSeq",
+      value: "",
+      means:
+        "the number of the last record that anybody has seen, or a larger one: the next record gets the one after it"
+    }]
   })
 
 /** Whose log it is; `undefined`: that of the first segment that reads. */
@@ -154,6 +175,7 @@ export const rebuild = Effect.fnUntraced(
         choices: [{ option: "logId", value: "", means: "32 hexadecimal digits, from a copy of the manifest" }]
       })
     }
+    if (decisions.lastSeq === undefined && isUncounted(from, objects)) return yield* askLastSeq()
     const { digest, maxSegmentBytes } = context
     const draft = rebuildManifest({
       logId,
@@ -161,6 +183,7 @@ export const rebuild = Effect.fnUntraced(
       evidence: objects.evidence,
       digest,
       maxSegmentBytes,
+      lastSeq: decisions.lastSeq ?? 0,
       nonce: from.nonce,
       host: "repair"
     })

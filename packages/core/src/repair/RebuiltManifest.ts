@@ -23,6 +23,8 @@ export interface RebuildRequest {
   readonly evidence: Evidence
   readonly digest: DigestService
   readonly maxSegmentBytes: number
+  /** The last number before the log's start, where neither headers nor a manifest say. */
+  readonly lastSeq: number
   readonly nonce: string
   readonly host: string
 }
@@ -53,7 +55,7 @@ const rising = (start: Boundary, ends: ReadonlyArray<Boundary>): ReadonlyArray<B
 /** The manifest with all ends in it, however many, and no index; producers are left to who asks for them. */
 export const rebuildManifest = (request: RebuildRequest): Manifest => {
   const { base, digest, evidence, logId } = request
-  const seed: Boundary = { epoch: 1, slot: 0, seq: 0, at: 0, chain: chainSeed(logId, digest) }
+  const seed: Boundary = { epoch: 1, slot: 0, seq: request.lastSeq, at: 0, chain: chainSeed(logId, digest) }
   const trims = [evidence.trim, base?.trim].filter((one) => one !== undefined)
   const trim = trims.reduce(laterBoundary, trims[0] ?? seed)
   const cursors = [evidence.cursors, base?.cursors].filter((one) => one !== undefined)

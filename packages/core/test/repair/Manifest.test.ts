@@ -131,6 +131,26 @@ describe("a manifest that", () => {
       assert.deepStrictEqual((yield* trimmed.manifest).damage, undefined)
     }))
 
+  it.effect("is lost in a log that was trimmed as a whole: asked which numbers it has had, and none of them comes again", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld({ retention: { policy: "committed" } })
+      const wal = yield* drive(world.process("a").open())
+      yield* store(wal, records(20))
+      yield* wal.commit(20)
+      yield* drive(wal.trim(20))
+      yield* advanceUntil(() => world.slots.length === 0)
+      yield* drive(wal.close)
+      const next = yield* drive(world.process("b").open())
+      yield* drive(next.close)
+      world.memory.objects.delete(manifest)
+      const error = yield* undecided(world)
+      assert.deepStrictEqual("choices" in error ? error.choices.map((one) => one.option) : [], ["lastSeq"])
+      const refused = yield* drive(Effect.flip(planOf(world, { lastSeq: 1.5 })))
+      assert.include(refused.message, "decisions.lastSeq")
+      yield* repaired(world, { lastSeq: 20 })
+      assert.deepStrictEqual(yield* readSkipping(world), expected(25).slice(20))
+    }))
+
   it.effect("is lost in a log with orphans: they stay out of it, and what a late request brings back too", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld({ parallelPut: { workers: 4 } })

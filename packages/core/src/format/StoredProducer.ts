@@ -6,6 +6,13 @@ import { Count } from "./Boundary.ts"
 export const StoredCall = Schema.Tuple([Count, Count, Count, Count, Schema.Finite, Count])
 export type StoredCall = typeof StoredCall.Type
 
-/** A producer and its newest calls, ascending. A list of them is in the order of their newest calls. */
-export const StoredProducer = Schema.Struct({ id: Schema.String, calls: Schema.Array(StoredCall) })
+/**
+ * A producer and its newest calls, ascending. `older`: the first and last sequence of calls before them that are in the log
+ * without a gap; what else there is of them is not known any more. A list of producers is in the order of their newest calls.
+ */
+export const StoredProducer = Schema.Struct({
+  id: Schema.String,
+  calls: Schema.Array(StoredCall),
+  older: Schema.optionalKey(Schema.Tuple([Count, Count]))
+})
 export type StoredProducer = typeof StoredProducer.Type

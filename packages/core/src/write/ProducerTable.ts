@@ -48,6 +48,26 @@ const rememberedBytes = 512
 export const callBytesOf = (calls: ReadonlyArray<{ readonly id: string }>, bufferBytes: number): number =>
   Math.min(bufferBytes, calls.reduce((sum, { id }) => sum + rememberedBytes + id.length, 0))
 
+/** Sequences, inclusive, of durable calls of which nothing else is known any more. */
+type Older = NonNullable<StoredProducer["older"]>
+
+/** The durable calls of one producer that are remembered, ascending, and the newest run of those before. */
+interface Durable {
+  readonly calls: ReadonlyArray<RememberedCall>
+  readonly older: Older | undefined
+}
+
+const nothing: Durable = { calls: [], older: undefined }
+
+/** One more call is let go. Of two runs with a gap between them the newer one is kept. */
+const withOlder = (older: Older | undefined, sequence: number): Older => {
+  if (older === undefined) return [sequence, sequence]
+  const [first, last] = older
+  if (sequence === last + 1) return [first, sequence]
+  if (sequence === first - 1) return [sequence, last]
+  return sequence > last ? [sequence, sequence] : older
+}
+
 interface Accepted {
   readonly id: string
   readonly call: RememberedCall
@@ -64,8 +84,8 @@ const compactAt = 1_024
 
 export class ProducerTable {
   private readonly limits: ProducerLimits
-  /** By id, in the order of the newest call; the calls of each ascend. */
-  private readonly durable = new Map<string, ReadonlyArray<RememberedCall>>()
+  /** By id, in the order of the newest call. */
+  private readonly durable = new Map<string, Durable>()
   private readonly pending = new Map<string, Pending>()
   /** Accepted calls in the order of their records. */
   private accepted: Array<Accepted> = []
@@ -74,7 +94,8 @@ export class ProducerTable {
 
   constructor(limits: ProducerLimits, stored: ReadonlyArray<StoredProducer> = []) {
     this.limits = limits
-    for (const { calls, id } of stored) {
+    for (const { calls, id, older } of stored) {
+      if (older !== undefined) this.durable.set(id, { calls: [], older })
       for (const [sequence, first, last, epoch, at, fingerprint] of calls) {
         this.remember(id, { sequence, first, last, epoch, at, fingerprint })
       }
@@ -107,10 +128,12 @@ export class ProducerTable {
     return Effect.succeed({ first, last, epoch, ticket, isRepeat: true })
   }
 
-  /** This very call was accepted before. */
+  /** This very call was accepted before, as far as anything is known of it. */
   has(call: ProducerCallName, count: number, nowMillis: number): boolean {
     const found = this.find(call, count, nowMillis)
-    return found !== undefined && !("_tag" in found)
+    if (found === undefined || !("_tag" in found)) return found !== undefined
+    const [first, last] = this.durable.get(call.id)?.older ?? [1, 0]
+    return found._tag === "ProducerSequenceTooOld" && first <= call.sequence && call.sequence <= last
   }
 
   private find(
@@ -120,7 +143,7 @@ export class ProducerTable {
   ): RememberedCall | ProducerConflict | ProducerSequenceTooOld | undefined {
     const { fingerprint, id, sequence } = call
     const pending = this.pending.get(id)
-    const durable = this.durable.get(id) ?? []
+    const durable = this.durable.get(id)?.calls ?? []
     const stored = pending === undefined && this.isExpired(durable, nowMillis) ? [] : durable
     const newest = pending?.newest ?? stored.at(-1)?.sequence
     if (newest === undefined || sequence > newest) return undefined
@@ -132,7 +155,7 @@ export class ProducerTable {
 
   /** A new call was accepted. */
   accept(id: string, call: RememberedCall): void {
-    if (this.isExpired(this.durable.get(id) ?? [], call.at)) this.durable.delete(id)
+    if (this.isExpired(this.durable.get(id)?.calls ?? [], call.at)) this.durable.delete(id)
     const pending = this.pending.get(id) ?? { calls: new Map<number, RememberedCall>(), newest: call.sequence }
     pending.calls.set(call.sequence, call)
     pending.newest = Math.max(pending.newest, call.sequence)
@@ -165,12 +188,15 @@ export class ProducerTable {
 
   /** A durable call, after all that are known; what a spool gives back late has a lower sequence than what came meanwhile. */
   remember(id: string, call: RememberedCall): void {
-    const before = this.durable.get(id) ?? []
-    const kept = this.isExpired(before, call.at) ? [] : before
+    const before = this.durable.get(id) ?? nothing
+    const kept = this.isExpired(before.calls, call.at) ? nothing : before
     this.durable.delete(id)
-    const calls = [...kept.filter((one) => one.sequence !== call.sequence), call]
-    this.durable.set(id, calls.sort((left, right) => left.sequence - right.sequence).slice(-callsPerProducer))
-    for (const [oldest, calls] of this.durable) {
+    const calls = [...kept.calls.filter((one) => one.sequence !== call.sequence), call]
+    calls.sort((left, right) => left.sequence - right.sequence)
+    const older = calls.splice(0, calls.length - callsPerProducer)
+      .reduce<Older | undefined>((run, { sequence }) => withOlder(run, sequence), kept.older)
+    this.durable.set(id, { calls, older })
+    for (const [oldest, { calls }] of this.durable) {
       if (this.durable.size <= this.limits.max && !this.isExpired(calls, call.at)) break
       this.durable.delete(oldest)
     }
@@ -179,13 +205,14 @@ export class ProducerTable {
   /** What is remembered of durable calls, for the manifest. */
   stored(nowMillis: number): ReadonlyArray<StoredProducer> {
     const producers: Array<StoredProducer> = []
-    for (const [id, calls] of this.durable) {
+    for (const [id, { calls, older }] of this.durable) {
       if (this.isExpired(calls, nowMillis)) continue
       producers.push({
         id,
         calls: calls.map(({ at, epoch, fingerprint, first, last, sequence }) =>
           [sequence, first, last, epoch, at, fingerprint] as const
-        )
+        ),
+        ...(older === undefined ? {} : { older })
       })
     }
     return producers

@@ -74,6 +74,20 @@ describe("a producer's call in the spool", () => {
       assert.deepStrictEqual(yield* payloads(wal), ["a1", "b1", "a2", "b2", "a3", "b3", "a4", "b4"])
     }))
 
+  it.effect("that was repeated to another node is not appended twice however many calls came after it", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld()
+      const disk = MemorySpool.make()
+      yield* killedCaller(world, disk)
+      const second = world.process("second")
+      const other = yield* drive(second.open())
+      for (let sequence = 3; sequence <= 12; sequence++) yield* repeat(other, sequence)
+      const wal = yield* drive(world.process("first", {}, disk).open())
+      yield* drive(wal.flush)
+      const all = Array.from({ length: 12 }, (_, index) => [`a${index + 1}`, `b${index + 1}`]).flat()
+      assert.deepStrictEqual(yield* payloads(wal), all)
+    }))
+
   it.effect("is kept though its producer has gone on to later sequences meanwhile, and these stay the newest", () =>
     Effect.gen(function*() {
       const world = yield* makeWorld()

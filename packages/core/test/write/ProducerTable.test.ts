@@ -50,6 +50,20 @@ describe("the producer table", () => {
     }
   })
 
+  it("knows of older calls which are in the log, as far as there is no gap between them", () => {
+    const table = new ProducerTable(limits)
+    for (const sequence of [1, 2, 4, 5, 6, 8, 9, 10, 11, 12]) table.remember("a", remembered(sequence, sequence * 2))
+    const has = (from: ProducerTable, sequence: number) => from.has({ id: "a", sequence, fingerprint: 1 }, 2, 0)
+    const known = (from: ProducerTable) => Array.from({ length: 13 }, (_, nth) => nth).filter((nth) => has(from, nth))
+    assert.deepStrictEqual(known(table), [4, 5, 6, 8, 9, 10, 11, 12])
+    assert.deepStrictEqual(table.stored(0)[0]?.older, [4, 6])
+    assert.deepStrictEqual(known(new ProducerTable(limits, table.stored(0))), known(table))
+    // A late copy of one that was missing closes the gap.
+    table.remember("a", remembered(3, 50))
+    assert.deepStrictEqual(table.stored(0)[0]?.older, [3, 6])
+    assert.strictEqual(ask(table, "a", 5), "ProducerSequenceTooOld")
+  })
+
   it("keeps what is durable beside any number of accepted calls: a crash can take those away", () => {
     const table = new ProducerTable({ ...limits, max: 1 })
     table.remember("a", remembered(1, 1))

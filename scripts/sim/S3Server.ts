@@ -43,12 +43,11 @@ export class S3Server {
     const { conditions } = bucket
     const held = bucket.objects.get(key)
     if (conditions === "refused") return methodRefused["501"]
-    if (ifNoneMatch && held !== undefined && conditions !== "create ignored") return this.preconditionFailed()
     if (ifMatch !== undefined) {
       if (held === undefined) return dialect.ifMatchMissing === 404 ? noKey : this.preconditionFailed()
       if (!matches(dialect, held, ifMatch) && conditions !== "replace ignored") return this.preconditionFailed()
       bucket.replace(key, body, held.tag)
-    } else bucket.create(key, body)
+    } else if ("reason" in bucket.create(key, body) && ifNoneMatch) return this.preconditionFailed()
     const stored = bucket.objects.get(key)
     const document = dialect.putDocument ? "<PutObjectResult></PutObjectResult>" : ""
     return plain(200, document, "200", stored === undefined ? {} : { etag: tagOf(dialect, stored) })

@@ -29,7 +29,17 @@ export interface ListPart {
 }
 
 /** What a store makes of the conditions of a write. */
-export type Conditions = "kept" | "create ignored" | "replace ignored" | "refused"
+export const conditions = [
+  "kept",
+  "create ignored",
+  "replace ignored",
+  "refused",
+  // Of creates at once: each is done; none says that it was; one says so and another one's body is there.
+  "all at once",
+  "none at once",
+  "another at once"
+] as const
+export type Conditions = typeof conditions[number]
 
 /** Success, or why not. */
 export type Outcome<A> = { readonly value: A } | { readonly reason: Reason }
@@ -40,9 +50,13 @@ export class Bucket {
   private readonly epochMillis: number
   /** A store that does not keep them must never be written to by a log. */
   conditions: Conditions = "kept"
+  /** Requests that come within so long of each other are at once. */
+  atOnceMillis = 0
   private observer: BucketObserver | undefined
   private sorted: ReadonlyArray<string> | undefined
   private lastTag = 0
+  /** When a key was created last, where the conditions are not kept. */
+  private readonly createdMillis = new Map<string, number>()
   /** Where a key stands in an unordered listing. */
   private readonly places = new Map<string, number>()
 
@@ -63,7 +77,15 @@ export class Bucket {
   create(key: string, body: Uint8Array): Outcome<Tag> {
     if (this.conditions === "refused") return { reason: "NotSupported" }
     const isFree = !this.objects.has(key) || this.conditions === "create ignored"
-    return isFree ? { value: this.write(key, body) } : { reason: "AlreadyExists" }
+    const createdMillis = isFree ? undefined : this.createdMillis.get(key)
+    const isAtOnce = createdMillis !== undefined && this.timeline.nowMillis - createdMillis < this.atOnceMillis
+    if (isFree) this.createdMillis.set(key, this.timeline.nowMillis)
+    if (isFree || isAtOnce && this.conditions === "all at once") {
+      const tag = this.write(key, body)
+      return this.conditions === "none at once" ? { reason: "AlreadyExists" } : { value: tag }
+    }
+    if (isAtOnce && this.conditions === "another at once") this.write(key, body)
+    return { reason: "AlreadyExists" }
   }
 
   replace(key: string, body: Uint8Array, expected: Tag): Outcome<Tag> {
@@ -109,21 +131,26 @@ export class Bucket {
     return [...this.places].sort(([, left], [, right]) => left - right).map(([key]) => key)
   }
 
-  /** Changes stored bytes behind everybody's back: damage at rest. */
+  /** Changes stored bytes behind everybody's back, takes an object away or puts one there: damage. */
   damage(key: string, body: Uint8Array | undefined): void {
-    const object = this.objects.get(key)
-    if (object === undefined) return
     this.sorted = undefined
+    const object = this.objects.get(key)
     if (body === undefined) this.objects.delete(key)
+    else if (object === undefined) this.put(key, body)
     else this.objects.set(key, { ...object, body })
   }
 
   private write(key: string, body: Uint8Array): Tag {
+    const tag = this.put(key, body)
+    this.observer?.onWritten(key, body)
+    return tag
+  }
+
+  private put(key: string, body: Uint8Array): Tag {
     const tag = `"${++this.lastTag}"`
     if (!this.objects.has(key)) this.sorted = undefined
     if (!this.places.has(key)) this.places.set(key, crc32(key))
     this.objects.set(key, { body, tag, modifiedMillis: this.epochMillis + Math.floor(this.timeline.nowMillis) })
-    this.observer?.onWritten(key, body)
     return tag
   }
 }

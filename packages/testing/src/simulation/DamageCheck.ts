@@ -75,7 +75,7 @@ export class DamageCheck {
     for (let segment = 0; segment < segmentsOfKilled && wal !== undefined; segment++) {
       this.answer(writer, "append", this.appendOne(wal, lastId + 1 + segment))
     }
-    this.world.kill(writer)
+    this.world.killForGood(writer)
   }
 
   /** The last segment of an epoch without a recorded end: that it was there, nothing else may know. */
@@ -146,7 +146,7 @@ export class DamageCheck {
   private checkOpening(host: SimHost, harm: Harm): void {
     const writer = this.world.open(host)
     if (writer.wal !== undefined) this.checkReading(writer, writer.wal, harm)
-    this.world.kill(writer)
+    this.world.killForGood(writer)
   }
 
   private checkReading(writer: SimWriter, wal: WalService, harm: Harm): void {

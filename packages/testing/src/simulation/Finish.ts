@@ -92,15 +92,10 @@ export class Finish {
 
   /** One record more is done, with no segment on its way that could carry the mark. */
   private lastCommit(writer: SimWriter): void {
-    const { historian, records } = this.world
     const status = writer.status()
-    const { wal } = writer
-    if (wal === undefined || status?.state !== "open") return
+    if (status?.state !== "open") return
     const mark = status.cursors[defaultCursor]?.mark ?? 0
-    const seq = Math.min(status.durable, mark + 1)
-    records.commits(defaultCursor, seq)
-    const told = historian.ack(writer, defaultCursor, 1, seq)
-    this.answer(writer, "last commit", Effect.as(Effect.map(wal.commit(seq), told), true))
+    this.success("last commit", this.world.commit(writer, Math.min(status.durable, mark + 1)))
   }
 
   /** One more process on a machine gives what its spool holds. */
@@ -110,21 +105,12 @@ export class Finish {
     if (world.settings.spoolBytes === undefined) return
     // A sync that was still to fail has no process left to fail for.
     host.processKilled()
-    const writer = this.opened(host)
+    const writer = world.mustOpen(host)
     const isEmpty = () => (writer.status()?.spool?.records ?? 1) === 0
     if (!this.world.isBroken && !world.runUntil(isEmpty, patienceMillis)) {
       world.violations.add(`liveness: the spool of ${host.name} does not drain`)
     }
     this.closed(writer)
-  }
-
-  private opened(host: SimHost): SimWriter {
-    const { world } = this
-    const writer = world.open(host)
-    if (writer.wal === undefined && !this.world.isBroken) {
-      world.violations.add(`liveness: the log cannot be opened: ${writer.problem}`)
-    }
-    return writer
   }
 
   private closed(writer: SimWriter): void {
@@ -145,7 +131,10 @@ export class Finish {
   }
 
   private answer<A, E>(writer: SimWriter, what: string, effect: Effect.Effect<A, E>): A | undefined {
-    const exit = this.world.ask(writer, what, effect)
+    return this.success(what, this.world.ask(writer, what, effect))
+  }
+
+  private success<A, E>(what: string, exit: Exit.Exit<A, E> | undefined): A | undefined {
     if (exit !== undefined && Exit.isSuccess(exit)) return exit.value
     if (!this.world.isBroken) this.world.violations.add(`liveness: ${what}: ${exit?.cause ?? "no answer"}`)
     return undefined
@@ -154,7 +143,7 @@ export class Finish {
   private checkAll(): void {
     const [host] = this.world.hosts
     if (host === undefined) return
-    const writer = this.opened(host)
+    const writer = this.world.mustOpen(host)
     const { wal } = writer
     if (wal === undefined) return
     this.lastAppend(writer, wal)

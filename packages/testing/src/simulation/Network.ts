@@ -34,6 +34,9 @@ export interface WireRequest<A> {
   readonly resume: (answer: Outcome<A>, retryAfterMillis?: number) => void
 }
 
+/** Who asks what of which object. */
+export type AskedRequest = Pick<WireRequest<unknown>, "process" | "operation" | "key">
+
 export interface Refusal {
   /** The request was carried out nevertheless. */
   readonly isApplied: boolean
@@ -79,6 +82,7 @@ const falseExists = 0.05
 /** A late request comes within this, milliseconds. */
 const soonestGhost = 200
 const latestGhost = 3_600_000
+const longestPage = 1_000
 /** When the world heals, what is still on its way comes within this. */
 const healMillis = 5_000
 
@@ -94,6 +98,10 @@ export class Network {
   isDown = false
   /** Processes that reach nothing. */
   readonly cutOff = new Set<SimProcess>()
+  /** Is told of a request right before it reaches the store, each time that it does. */
+  readonly onArrival = new Set<(request: AskedRequest) => void>()
+  /** What becomes of single requests, whatever the rates of faults are; `undefined` leaves it to them. */
+  decideFate: ((request: AskedRequest) => keyof FaultRates | undefined) | undefined
 
   constructor(timeline: Timeline, random: SeededRandom, faults: StoreFaults, trace: Trace) {
     this.timeline = timeline
@@ -106,6 +114,16 @@ export class Network {
     return this.faults.listing
   }
 
+  /** From here on a listing has as many objects a page as a store gives at most. */
+  listLongPages(): void {
+    this.faults = { ...this.faults, listing: { ...this.faults.listing, pageSize: longestPage } }
+  }
+
+  /** The median of one way. */
+  get latencyMillis(): number {
+    return this.faults.latencyMillis
+  }
+
   /** Single keys of a removal that fail inside its 200. */
   get removalFails(): boolean {
     return this.random.chance(this.faults.removalFailures)
@@ -114,6 +132,7 @@ export class Network {
   /** Nothing goes wrong from now on; what is late comes soon. */
   heal(): void {
     this.faults = healthy(this.faults)
+    this.decideFate = undefined
     this.isDown = false
     this.cutOff.clear()
     for (const arrive of this.late) this.timeline.after(this.random.next() * healMillis, arrive)
@@ -160,6 +179,8 @@ export class Network {
 
   private draw<A>(request: WireRequest<A>): Fate {
     if (this.isDown || this.cutOff.has(request.process)) return "lostRequest"
+    const decided = this.decideFate?.(request)
+    if (decided !== undefined) return decided
     let left = this.random.next()
     for (const fate of fates) {
       left -= this.faults.rates[fate]
@@ -195,6 +216,7 @@ export class Network {
   private arrive<A>(call: Call<A>): Outcome<A> {
     if (call.request.isWrite && call.isOver) this.counts.ghosts++
     if (call.request.operation === "create") this.counts.creates++
+    for (const arrives of this.onArrival) arrives(call.request)
     return call.apply()
   }
 

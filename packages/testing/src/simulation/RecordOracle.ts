@@ -42,7 +42,7 @@ export interface RecordOracleParts {
   /** Deletion by age or size is on: cursors hold nothing back. */
   readonly deletesByAge: boolean
   /** Nothing that is stored is damaged, and nothing else answers in its place: a log never fails. */
-  readonly isWhole: boolean
+  readonly isWhole: () => boolean
   /** Most sealed segments that wait in memory. */
   readonly maxQueued: number
 }
@@ -183,7 +183,7 @@ export class RecordOracle {
         () => `P5: the spool takes ${spool.bytes} bytes, the limit is ${spool.limitBytes}`
       )
     }
-    violations.unless(!isWhole || state !== "failed", () => `a log failed that is whole: ${stateReason}`)
+    violations.unless(!isWhole() || state !== "failed", () => `a log failed that is whole: ${stateReason}`)
   }
 
   private cursor(name: string, { mark, persisted }: CursorStatus, status: WalStatus, previous?: CursorStatus): void {

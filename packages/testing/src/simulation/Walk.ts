@@ -7,6 +7,7 @@ import type { AnswerCounts } from "./AnswerCount.ts"
 import { DamageCheck } from "./DamageCheck.ts"
 import { Finish } from "./Finish.ts"
 import { LongLog } from "./LongLog.ts"
+import { Sabotage } from "./Sabotage.ts"
 import { SeededRandom } from "./SeededRandom.ts"
 import { makeStore, type SimStoreParts } from "./SimStore.ts"
 import { tryToOpen } from "./UnsafeStore.ts"
@@ -48,17 +49,35 @@ export interface WalkOptions {
   readonly makeStore?: (parts: SimStoreParts) => ObjectStore["Service"]
 }
 
-/** What callers and operators do, then what is left of it in a healed world. */
-const walkThrough = (world: World, random: SeededRandom, longLog: LongLog): void => {
+/** Most of these walks make no other archive: nothing would go wrong with them. */
+const loseFirstArchive = ({ network }: World): void => {
+  network.decideFate = ({ key, operation }) => {
+    if (operation !== "create" || !key.includes("/epochs/")) return undefined
+    network.decideFate = undefined
+    return "lostAnswer"
+  }
+}
+
+/**
+ * What callers and operators do, then what is left of it in a healed world, and what damage does. Answers whether the
+ * search for a linear order of the history came to an end.
+ */
+const walkThrough = (world: World, random: SeededRandom, longLog: LongLog): boolean => {
   const { settings } = world
-  if (settings.startsLong) { for (const [key, body] of longLog.objects) world.bucket.create(key, body) }
+  if (settings.startsLong) {
+    for (const [key, body] of longLog.objects) world.bucket.create(key, body)
+    if (random.chance(0.5)) loseFirstArchive(world)
+  }
   const workload = new Workload(world, random)
   for (let action = 0; action < settings.actions && !world.isBroken; action++) {
     workload.act()
     world.run(random.next() * settings.pauseMillis)
   }
   new Finish(world).run()
+  const isDecided = world.isBroken || world.historian.check(world.violations)
+  if (settings.isSabotaged) new Sabotage(world, random).run()
   if (settings.verifies) new DamageCheck(world, random).run()
+  return isDecided
 }
 
 export const walk = (seed: number, options: WalkOptions): WalkResult => {
@@ -69,9 +88,7 @@ export const walk = (seed: number, options: WalkOptions): WalkResult => {
   const world = new World(settings, { random, digest, keepTrace, makeStore: storeOf, answers })
   world.trace.add(JSON.stringify(settings))
   world.bucket.conditions = settings.conditions
-  if (settings.conditions === "kept") walkThrough(world, random, longLog)
-  else tryToOpen(world)
-  const isDecided = world.isBroken || world.historian.check(world.violations)
+  const isDecided = settings.conditions === "kept" ? walkThrough(world, random, longLog) : tryToOpen(world)
   const { counts, network, records, stored, trace, violations } = world
   return {
     seed,

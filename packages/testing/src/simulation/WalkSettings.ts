@@ -3,7 +3,7 @@
  * their callers do. One choice a walk, so that walks differ from each other as logs in use do.
  */
 import type { WalOptionsInput } from "@effect-wal/core/config/ResolveOptions"
-import type { Conditions } from "./Bucket.ts"
+import { type Conditions, conditions } from "./Bucket.ts"
 import type { SeededRandom } from "./SeededRandom.ts"
 import { drawFaults, type StoreFaults } from "./StoreFaults.ts"
 
@@ -57,6 +57,8 @@ export interface WalkSettings {
   readonly maxOperations: number
   /** The log has been opened more often before than a manifest lists ends. */
   readonly startsLong: boolean
+  /** After that something is done to a log in use. */
+  readonly isSabotaged: boolean
   /** In the end the log is proven whole from its objects. */
   readonly verifies: boolean
   /** And then one of them is damaged. */
@@ -147,6 +149,12 @@ const drawHabits = (random: SeededRandom): Habits => {
   }
 }
 
+/** Logs that are this long have what few others have: an archive of ends. */
+const drawAge = (random: SeededRandom): Pick<WalkSettings, "startsLong" | "isSabotaged"> => {
+  const startsLong = random.chance(0.03)
+  return { startsLong, isSabotaged: random.chance(startsLong ? 0.7 : 0.25) }
+}
+
 export const drawSettings = (random: SeededRandom): WalkSettings => ({
   options: drawOptions(random),
   faults: drawFaults(random),
@@ -161,9 +169,9 @@ export const drawSettings = (random: SeededRandom): WalkSettings => ({
   recordBytes: random.pick([8, 40, 64, 300]),
   batch: random.pick([1, 3, 10, 30]),
   maxOperations: random.pick([2_048, 2_048, 256, 32]),
-  startsLong: random.chance(0.02),
+  ...drawAge(random),
   verifies: random.chance(0.25),
   damages: random.chance(0.6),
-  conditions: random.chance(0.01) ? random.pick<Conditions>(["create ignored", "replace ignored", "refused"]) : "kept",
+  conditions: random.chance(0.06) ? random.pick(conditions) : "kept",
   probes: random.chance(0.05)
 })

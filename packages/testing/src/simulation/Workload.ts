@@ -216,7 +216,10 @@ export class Workload {
       })
     }
     // Who opens the log meanwhile has a hard time.
-    if (this.random.chance(0.4)) timeline.after(this.random.next() * appends * everyMillis / 2, () => this.start())
+    if (!this.random.chance(0.4)) return
+    timeline.after(this.random.next() * appends * everyMillis / 2, () => {
+      if (!this.world.isHealed) this.start()
+    })
   }
 
   /** Waits for what a caller wants to know, and tells the oracle. */

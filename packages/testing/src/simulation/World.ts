@@ -6,6 +6,7 @@
  */
 import type { DigestService } from "@effect-wal/core/codec/Digest"
 import { resolveOptions } from "@effect-wal/core/config/ResolveOptions"
+import { defaultCursor } from "@effect-wal/core/format/CursorSet"
 import { logPrefix } from "@effect-wal/core/LogId"
 import type { ObjectStore } from "@effect-wal/core/store/ObjectStore"
 import type { WalOptions } from "@effect-wal/core/WalOptions"
@@ -35,6 +36,9 @@ const manySurvivals = 1_000_000
 
 /** Longer than any pause, deadline and time-out of a healthy log. */
 export const patienceMillis = 3_600_000
+
+/** In a healed world a request is not on its way for so long. */
+const arrivalMillis = 1_000
 
 /** A thousand times what a walk takes. */
 const mostSteps = 2_000_000
@@ -106,7 +110,7 @@ export class World {
       violations,
       bucket: this.stored,
       deletesByAge,
-      isWhole: this.isWhole,
+      isWhole: () => this.isWhole,
       maxQueued: maxQueued(settings)
     })
     this.hosts = Array.from({ length: settings.hosts }, (_, at) => new SimHost(`host-${at}`, settings.spoolBytes))
@@ -178,6 +182,12 @@ export class World {
     } else writer.host.processKilled()
   }
 
+  /** As `kill`, in a healed world, and nothing that it has sent is on its way any more. */
+  killForGood(writer: SimWriter): void {
+    this.kill(writer)
+    this.run(arrivalMillis)
+  }
+
   /** From here on an object is damaged: openings and reads may refuse the log. */
   damaged(): void {
     this.isWhole = false
@@ -215,6 +225,15 @@ export class World {
     return writer
   }
 
+  /** As `open`, in a world where nothing keeps it from that. */
+  mustOpen(host: SimHost): SimWriter {
+    const writer = this.open(host)
+    if (writer.wal === undefined && !this.isBroken) {
+      this.violations.add(`liveness: the log cannot be opened: ${writer.problem}`)
+    }
+    return writer
+  }
+
   /** What comes of something that a process is asked; `undefined` where no answer comes, or something breaks meanwhile. */
   ask<A, E>(writer: SimWriter, what: string, effect: Effect.Effect<A, E, ObjectStore>): Exit.Exit<A, E> | undefined {
     let answer: Exit.Exit<A, E> | undefined
@@ -223,6 +242,15 @@ export class World {
     })
     this.runUntil(() => !writer.waiting.has(what), patienceMillis)
     return answer
+  }
+
+  /** Commits everything up to a number, and waits for the answer. */
+  commit(writer: SimWriter, seq: number, cursor = defaultCursor): Exit.Exit<void, unknown> | undefined {
+    const { wal } = writer
+    if (wal === undefined) return undefined
+    this.records.commits(cursor, seq)
+    const told = this.historian.ack(writer, cursor, 1, seq)
+    return this.ask(writer, `commit ${cursor} ${seq}`, Effect.map(wal.commit(seq, { cursor }), told))
   }
 
   /** Something is found: what comes after it may only follow from it. */

@@ -17,7 +17,7 @@ export const ProducersBlock = Schema.Struct({
   ttl: withDefault(
     duration({
       min: "1ms",
-      max: "365d",
+      max: "36500d",
       note: "How long a producer is remembered after its newest call. A repeat that comes later is appended again."
     }),
     "10m"

@@ -110,7 +110,8 @@ const drawOptions = (random: SeededRandom): WalOptionsInput => {
     },
     manifest: { maxSegments: random.pick([1, 2, 8, 64]), maxDelay: random.pick(["50ms", "1s", "10s"]) },
     retention: drawRetention(random),
-    producers: { max: 16, ttl: "365d" },
+    // Clocks jump by years, and a producer is forgotten by the clock.
+    producers: { max: 16, ttl: "36500d" },
     retry: { base: random.pick(["10ms", "100ms"]), cap: random.pick(["200ms", "2s"]) },
     sync: random.chance(0.85) ? "group_commit" : "periodic",
     maxBufferedBytes: (2 * maxBytes + maxRecordBytes) * random.pick([1, 2, 16, 256]),

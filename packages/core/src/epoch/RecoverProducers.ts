@@ -13,7 +13,7 @@ import { decodeCalls, type HeldCall } from "../format/SegmentBody.ts"
 import { readSegment } from "../format/SegmentCodec.ts"
 import type { StoredProducer } from "../format/StoredProducer.ts"
 import { ObjectStore } from "../store/ObjectStore.ts"
-import { retryWhilePassing, toStoreError } from "../store/StoreRetry.ts"
+import { pauseBeforeRetry, retryWhilePassing, toStoreError } from "../store/StoreRetry.ts"
 import { type ProducerLimits, ProducerTable } from "../write/ProducerTable.ts"
 import { type EndedEpoch, searchStart } from "./EndLiveEpoch.ts"
 import { isSegmentOf } from "./EndOfEpoch.ts"
@@ -32,27 +32,39 @@ const readAhead = 16
 const slotsFrom = (from: number, to: number): ReadonlyArray<number> =>
   Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index)
 
-/** The calls in a segment; none, with a word in the process's log, where it is lost or damaged. */
-const callsIn = Effect.fnUntraced(function*(context: RecoveryContext, manifest: Manifest, slot: number) {
+/** What is between a process and its store may answer once with something else: so often a segment is asked for. */
+const looks = 4
+
+/** The calls in a segment, or why there are none to be had. */
+const lookFor = Effect.fnUntraced(function*(context: RecoveryContext, manifest: Manifest, slot: number) {
   const store = yield* ObjectStore
   const place = { logId: manifest.log_id, epoch: manifest.live, slot }
   const key = slotKey(context.prefix, manifest.live, slot)
-  const none: ReadonlyArray<HeldCall> = []
-  const forgotten = (why: string) =>
-    Effect.as(Effect.logWarning(`calls of producers in ${key} are not remembered: ${why}`), none)
   const got = yield* Effect.result(retryWhilePassing(store.get(key), context))
   if (Result.isFailure(got)) {
-    return got.failure.reason === "NotFound" ? yield* forgotten("it is missing") : yield* toStoreError(got.failure)
+    return got.failure.reason === "NotFound" ? "it is missing" : yield* toStoreError(got.failure)
   }
   const read = yield* Effect.result(readSegment(key, got.success.body, context))
-  if (Result.isFailure(read)) {
-    const error = read.failure
-    return error._tag === "SegmentTooNew" ? yield* error : yield* forgotten(error.message)
-  }
+  if (Result.isFailure(read)) return read.failure._tag === "SegmentTooNew" ? yield* read.failure : read.failure.message
   const { body, header } = read.success
-  if (!isSegmentOf(header, place)) return yield* forgotten("it is not the segment of this slot")
+  if (!isSegmentOf(header, place)) return "it is not the segment of this slot"
   const calls = decodeCalls(body, header)
-  return "_tag" in calls ? yield* forgotten(calls.reason) : calls
+  return "_tag" in calls ? calls.reason : calls
+})
+
+/** The calls in a segment; none, with a word in the process's log, where it is lost or damaged. */
+const callsIn = Effect.fnUntraced(function*(context: RecoveryContext, manifest: Manifest, slot: number) {
+  for (let look = 1;; look++) {
+    const found: ReadonlyArray<HeldCall> | string = yield* lookFor(context, manifest, slot)
+    if (typeof found !== "string") return found
+    if (look < looks) {
+      yield* pauseBeforeRetry(context.backoff, look - 1)
+      continue
+    }
+    const key = slotKey(context.prefix, manifest.live, slot)
+    yield* Effect.logWarning(`calls of producers in ${key} are not remembered: ${found}`)
+    return []
+  }
 })
 
 /**

@@ -7,6 +7,7 @@ import { nodeCompression } from "../../src/node/NodeCompression.ts"
 import { nodeDigest } from "../../src/node/NodeDigest.ts"
 import type { WalService } from "../../src/WalService.ts"
 import {
+  advanceUntil,
   dense,
   drive,
   gate,
@@ -81,6 +82,25 @@ describe("a repeat", () => {
       assert.strictEqual(old._tag, "ProducerSequenceTooOld")
       const conflict = yield* Effect.flip(wal.append(call(1), by(6)))
       assert.strictEqual(conflict._tag, "ProducerConflict")
+    }))
+
+  it.effect("is answered although something else was in the segment's place when it was read first", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld()
+      yield* killedAfter(world, 3)
+      const key = world.key(1, 1)
+      const body = world.memory.objects.get(key)?.body
+      const page = yield* gate
+      const second = world.process("second")
+      // After its header was looked at, to find the end.
+      const isRead = () => second.faults.requests.filter((one) => one.key === key).length === 2
+      second.faults.rule((request) => request.key === key && isRead() ? { _tag: "HoldAfter", gate: page } : undefined)
+      world.memory.put(key, new TextEncoder().encode("<html></html>"))
+      const repeats = yield* Effect.forkChild(expectRepeats(second, [0, 1, 2], 3), { startImmediately: true })
+      yield* advanceUntil(isRead)
+      world.memory.put(key, body ?? new Uint8Array())
+      yield* openGate(page)
+      yield* drive(Fiber.join(repeats))
     }))
 
   it.effect("is answered from both: the manifest up to its checkpoint, the segments after it", () =>

@@ -88,7 +88,9 @@ export const durationInputText = (input: unknown): string => {
   if (typeof input === "number" && Number.isNaN(input)) return "NaN"
   // It looks at what it gets, whatever its type says, and answers None where it is no duration.
   const duration = Duration.fromInput(input as Duration.Input)
-  return Option.isSome(duration) ? formatDuration(duration.value) : String(input)
+  if (Option.isSome(duration)) return formatDuration(duration.value)
+  // A list or an object says how it is shown by itself, whatever that comes to.
+  return typeof input === "object" && input !== null ? Object.prototype.toString.call(input) : String(input)
 }
 
 /** Decodes the text of a duration. Fails with an `InvalidValue` that says how to write it. */

@@ -41,7 +41,8 @@ const tokenRules = (
 ): ReadonlyArray<Problem> => {
   const given = tokenSources.filter((name) => token[name] !== undefined)
   const reads = tokenSources.map((name) => [...at, name])
-  const variable = token.env === undefined ? undefined : context.env[token.env]
+  const { env } = token
+  const variable = env !== undefined && Object.hasOwn(context.env, env) ? context.env[env] : undefined
   return [
     ...(token.id === undefined ? [{ path: [...at, "id"], rule: "is missing; name the token" }] : []),
     ...(token.scopes === undefined

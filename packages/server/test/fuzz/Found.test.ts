@@ -1,4 +1,5 @@
 /** What the fuzzer found in decoders, where the input is too long to be kept as bytes: each of these took minutes, or died. */
+import { resolveOptions } from "@effect-wal/core/config/ResolveOptions"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { decodeRecords } from "../../src/body/RecordsJson.ts"
@@ -23,6 +24,15 @@ describe("configuration", () => {
     const { problems, tree } = substitute("a}".concat("${".repeat(count), "$${"), {}, [])
     assert.deepStrictEqual([problems.length, tree], [count, "a}${"])
   })
+
+  it.effect("lists in lists in place of a duration are refused, however deep", () =>
+    Effect.gen(function*() {
+      const depth = 20_000
+      const nested: unknown = JSON.parse("[".repeat(depth) + "]".repeat(depth))
+      const options = { nodeId: "node", streamId: "log", openTimeout: nested }
+      const error = yield* Effect.flip(resolveOptions(Object(options)))
+      assert.deepStrictEqual(error.problems.map(({ path }) => path), ["openTimeout"])
+    }))
 
   it.effect("what the parser refuses is told in words, not by its codes", () =>
     Effect.gen(function*() {

@@ -90,8 +90,7 @@ describe("a repeat", () => {
       yield* killedAfter(world, 3)
       const key = world.key(1, 1)
       const body = world.memory.objects.get(key)?.body
-      const page = yield* gate
-      const second = world.process("second")
+      const [page, second] = [yield* gate, world.process("second")]
       // After its header was looked at, to find the end.
       const isRead = () => second.faults.requests.filter((one) => one.key === key).length === 2
       second.faults.rule((request) => request.key === key && isRead() ? { _tag: "HoldAfter", gate: page } : undefined)

@@ -17,7 +17,8 @@ export default defineConfig({
       ...["core", "s3", "testing", "server"].map((name) =>
         project(name, `packages/${name}`, "test/**/*.test.ts", [join(import.meta.dirname, "scripts/test-setup.ts")])
       ),
-      project("scripts", "scripts", "*.test.ts", [])
+      project("scripts", "scripts", "*.test.ts", []),
+      project("bench", "bench", "test/**/*.test.ts", [])
     ]
   }
 })

@@ -10,7 +10,7 @@ export const absentBranches: ReadonlyArray<Pick<Branch, "section" | "branch"> & 
   {
     section: "4.1",
     branch: "412, the slot is confirmed already: ignored",
-    why: "one worker sends a slot, one PUT at a time, and none after its confirmation: hedged PUTs are not built"
+    why: "one worker sends a slot, and of the two requests of a hedged PUT one is given up with the answer of the other"
   },
   {
     section: "4.2",

@@ -64,18 +64,29 @@ const retries = [
   ]),
   mutation("a PUT is repeated under the next slot", [
     "write/PutWorker.ts",
-    "store.create(stamped.key, packed.object, { crc32: packed.crc32 })",
-    "store.create(attempt === 0 ? stamped.key : stamped.key.replace(/\\d{12}/, (slot) =>\n" +
-    "        String(Number(slot) + 1).padStart(12, \"0\")), packed.object, { crc32: packed.crc32 })"
+    "this.puts.send(stamped.key, packed)",
+    "this.puts.send(attempt === 0 ? stamped.key : stamped.key.replace(/\\d{12}/, (slot) =>\n" +
+    "        String(Number(slot) + 1).padStart(12, \"0\")), packed)"
   ]),
   mutation("a PUT is repeated with other bytes", [
     "write/PutWorker.ts",
-    "      const answer = yield* Effect.result(store.create(stamped.key, packed.object, { crc32: packed.crc32 }))\n",
+    "      const answer = yield* this.puts.send(stamped.key, packed)\n",
     "      const object = attempt === 0 || stamped.body === undefined ? packed.object : (yield* packSegment({\n" +
     "        ...stamped,\n" +
     "        header: { ...stamped.header, watermarkSlot: this.parts.ledger.durable.slot }\n" +
     "      }, this.parts.pack)).object\n" +
-    "      const answer = yield* Effect.result(store.create(stamped.key, object))\n"
+    "      const crc32 = this.parts.pack.digest.crc32(object)\n" +
+    "      const answer = yield* this.puts.send(stamped.key, { ...packed, object, crc32 })\n"
+  ]),
+  mutation("a hedge answer counted twice", [
+    "write/PutWorker.ts",
+    "      this.parts.queue.wake()\n      this.parts.onProgress()\n    }\n",
+    "      const next = this.parts.ledger.at(slot + 1)\n" +
+    "      if (this.parts.stats.hedges > 0 && next !== undefined) {\n" +
+    "        this.parts.stats.hedges = 0\n" +
+    "        yield* this.parts.onStored({ stamped: next, storedBytes: 0, objectBytes: 0, millis })\n" +
+    "      }\n" +
+    "      this.parts.queue.wake()\n      this.parts.onProgress()\n    }\n"
   ]),
   mutation("bytes change while they are sent", [
     "write/SlotLedger.ts",

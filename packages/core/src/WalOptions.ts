@@ -17,6 +17,8 @@ export interface ParallelPutOptions {
   readonly workers: number
   readonly pipelineDepth: number
   readonly shutdownTimeout: Duration.Duration
+  /** A PUT slower than that share of those of its size is sent once more. */
+  readonly hedge: "off" | "p95" | "p99"
 }
 
 export interface CursorOptions {

@@ -90,7 +90,7 @@ export const singleWriterRules = (
   reads: ReadonlyArray<Path>
 ): ReadonlyArray<Problem> => {
   if (conditionalWrites === "required") return []
-  const { pipeline_depth: depth, workers } = backend.parallel_put
+  const { hedge, pipeline_depth: depth, workers } = backend.parallel_put
   const policy = backend.retention.policy
   const must = (path: Path, word: string): Problem => ({
     path,
@@ -100,6 +100,7 @@ export const singleWriterRules = (
   return [
     ...(workers === 1 ? [] : [must(["parallel_put", "workers"], "1")]),
     ...(depth === 1 ? [] : [must(["parallel_put", "pipeline_depth"], "1")]),
+    ...(hedge === "off" ? [] : [must(["parallel_put", "hedge"], "off")]),
     ...(policy === undefined || policy === "keep" ? [] : [must(["retention", "policy"], "keep")])
   ]
 }

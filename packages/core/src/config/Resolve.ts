@@ -179,7 +179,8 @@ export const resolveLog = (backend: LogSettings, outer: OuterSettings): WalOptio
     parallelPut: {
       workers: backend.parallel_put.workers,
       pipelineDepth: backend.parallel_put.pipeline_depth,
-      shutdownTimeout: backend.parallel_put.shutdown_timeout
+      shutdownTimeout: backend.parallel_put.shutdown_timeout,
+      hedge: backend.parallel_put.hedge
     },
     compression: resolveCompression(backend),
     cursor: {

@@ -48,6 +48,7 @@ export interface WalOptionsInput {
     readonly workers?: number
     readonly pipelineDepth?: number
     readonly shutdownTimeout?: DurationInput
+    readonly hedge?: "off" | "p95" | "p99"
   }
   readonly compression?: {
     readonly type?: "none" | "zstd" | "lz4"

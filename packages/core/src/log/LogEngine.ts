@@ -34,7 +34,14 @@ import { Spooler } from "../write/Spooler.ts"
 import type { openLog } from "./OpenLog.ts"
 import { PendingCopies } from "./PendingCopies.ts"
 import { makePutLog } from "./PutLog.ts"
-import { coordinatorSettings, lanesOf, producerLimits, queuedPerWorker, segmenterSettings } from "./Settings.ts"
+import {
+  coordinatorSettings,
+  lanesOf,
+  producerLimits,
+  putSettings,
+  queuedPerWorker,
+  segmenterSettings
+} from "./Settings.ts"
 import { supervise } from "./Supervise.ts"
 import { viewOf } from "./WriterView.ts"
 
@@ -198,12 +205,7 @@ export class LogEngine {
       holds: (slot) => this.spooler?.holds(slot) === true,
       read: (slot) => spool.read(opened.epoch, slot)
     }
-    return new PutWorkerPool({
-      streamId: this.options.streamId,
-      epoch: opened.epoch,
-      prefix,
-      backoff: this.options.retry
-    }, {
+    return new PutWorkerPool(putSettings(this.options, opened, prefix), {
       pack: this.pack,
       spool: reads,
       onProgress: () => this.spooler?.poke(),

@@ -4,7 +4,9 @@ import type { OpenedEpoch } from "../epoch/Takeover.ts"
 import { highestMark } from "../format/CursorSet.ts"
 import type { CoordinatorSettings } from "../manifest/ManifestCoordinator.ts"
 import type { WalOptions } from "../WalOptions.ts"
+import { HedgePolicy } from "../write/HedgePolicy.ts"
 import type { ProducerLimits } from "../write/ProducerTable.ts"
+import type { PutWorkerSettings } from "../write/PutWorker.ts"
 import type { SegmenterSettings } from "../write/SegmenterParts.ts"
 
 /** Sealed segments that may wait, for each worker. */
@@ -33,6 +35,19 @@ export const segmenterSettings = (options: WalOptions, opened: OpenedEpoch): Seg
   maxSegmentBytes: options.maxSegmentBytes,
   lastSeq: lastUsedSeq(opened),
   lastAt: opened.link.at
+})
+
+/** How slow a PUT is sent once more. */
+const hedgingOf = ({ parallelPut: { hedge } }: WalOptions): HedgePolicy | undefined =>
+  hedge === "off" ? undefined : new HedgePolicy(hedge === "p95" ? 0.95 : 0.99)
+
+/** `prefix`: that of all keys of the log. */
+export const putSettings = (options: WalOptions, opened: OpenedEpoch, prefix: string): PutWorkerSettings => ({
+  streamId: options.streamId,
+  epoch: opened.epoch,
+  prefix,
+  backoff: options.retry,
+  hedging: hedgingOf(options)
 })
 
 export const producerLimits = (options: WalOptions): ProducerLimits => ({

@@ -32,6 +32,9 @@ export class LogStats {
   /** The producers that are remembered, and the repeats that were answered. */
   producers: { readonly size: number; readonly repeats: number } = { size: 0, repeats: 0 }
   readonly requests: Record<Operation, number> = { get: 0, create: 0, replace: 0, list: 0, remove: 0 }
+  /** PUTs of segments that were sent once more because they were slow, and those whose second request was answered first. */
+  hedges = 0
+  hedgesWon = 0
   readonly retries = new Map<Reason, number>()
   /** Since when PUTs fail without a success between, in milliseconds of the monotonic clock; `undefined` while all is well. */
   failingSinceMillis: number | undefined = undefined

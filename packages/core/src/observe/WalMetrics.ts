@@ -41,6 +41,16 @@ interface Gauge {
 const counters: ReadonlyArray<Counter> = [
   { name: "wal_records_appended_total", description: "Records accepted", read: (stats) => stats.recordsAppended },
   { name: "wal_records_durable_total", description: "Records made durable", read: (stats) => stats.recordsDurable },
+  {
+    name: "wal_segment_put_hedges_total",
+    description: "PUTs of segments that were slow and sent once more",
+    read: (stats) => stats.hedges
+  },
+  {
+    name: "wal_segment_put_hedges_won_total",
+    description: "Hedged PUTs whose second request was answered first",
+    read: (stats) => stats.hedgesWon
+  },
   { name: "wal_segment_puts_total", description: "Segments made durable", read: (stats) => stats.segmentsDurable },
   {
     name: "wal_segments_spooled_total",

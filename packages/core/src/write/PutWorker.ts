@@ -23,6 +23,8 @@ import type { ObjectStoreError } from "../store/ObjectStoreError.ts"
 import type { SpoolError } from "../store/Spool.ts"
 import { type Backoff, pauseBeforeRetry } from "../store/StoreRetry.ts"
 import { SegmentConflict, type WalEnd, WriterFenced } from "../WalError.ts"
+import { HedgedPut } from "./HedgedPut.ts"
+import type { HedgePolicy } from "./HedgePolicy.ts"
 import type { LogFate } from "./LogFate.ts"
 import { type PackContext, type Packed, packSegment } from "./PackSegment.ts"
 import { afterLook, afterPut } from "./PutOutcome.ts"
@@ -36,6 +38,8 @@ export interface PutWorkerSettings {
   /** `{prefix}/{node_id}/{stream_id}/`. */
   readonly prefix: string
   readonly backoff: Backoff
+  /** When a slow PUT is sent once more; absent: never. */
+  readonly hedging: HedgePolicy | undefined
 }
 
 export interface StoredSegment {
@@ -86,6 +90,7 @@ interface Taken {
 export class PutWorkerPool {
   private readonly settings: PutWorkerSettings
   private readonly parts: PutWorkerParts
+  private readonly puts: HedgedPut
   private idle = 0
   /** Slots under way, with the time of their first try. */
   private readonly sending = new Map<number, number | undefined>()
@@ -99,6 +104,7 @@ export class PutWorkerPool {
   constructor(settings: PutWorkerSettings, parts: PutWorkerParts) {
     this.settings = settings
     this.parts = parts
+    this.puts = new HedgedPut({ store: parts.store, stats: parts.stats, policy: settings.hedging })
   }
 
   /** A worker has nothing to do and could send now. */
@@ -270,9 +276,9 @@ export class PutWorkerPool {
 
   /** PUTs until stored (true), or given up because the log is over for this slot (false). */
   private readonly store = Effect.fnUntraced(function*(this: PutWorkerPool, stamped: StampedSegment, packed: Packed) {
-    const { stats, store } = this.parts
+    const { stats } = this.parts
     for (let attempt = 0;; attempt++) {
-      const answer = yield* Effect.result(store.create(stamped.key, packed.object, { crc32: packed.crc32 }))
+      const answer = yield* this.puts.send(stamped.key, packed)
       if (Result.isSuccess(answer)) return true
       const error = answer.failure
       if (afterPut(error) === "look") {

@@ -16,7 +16,7 @@ describe("resolveOptions", () => {
         ...ids,
         prefix: "",
         segment: presets.balanced,
-        parallelPut: { workers: 1, pipelineDepth: 1, shutdownTimeout: Duration.seconds(30) },
+        parallelPut: { workers: 1, pipelineDepth: 1, shutdownTimeout: Duration.seconds(30), hedge: "off" },
         compression: { type: "none", thresholdBytes: 10_240 },
         cursor: { maxEntries: 1_000, interval: Duration.seconds(1), maxAhead: 10_000 },
         manifest: { maxSegments: 8, maxDelay: Duration.seconds(10) },

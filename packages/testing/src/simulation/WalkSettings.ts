@@ -100,7 +100,8 @@ const drawOptions = (random: SeededRandom): WalOptionsInput => {
     parallelPut: {
       workers: random.between(1, 4),
       pipelineDepth: random.pick([1, 1, 2, 3]),
-      shutdownTimeout: random.pick(["500ms", "5s", "30s"])
+      shutdownTimeout: random.pick(["500ms", "5s", "30s"]),
+      hedge: random.pick(["off", "off", "p95", "p99"])
     },
     compression: random.chance(0.3) ? { type: "zstd", level: random.between(1, 5), thresholdBytes: 32 } : {},
     cursor: {

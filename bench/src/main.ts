@@ -1,0 +1,76 @@
+/** `pnpm bench`: see `--help`. */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Bench } from "./Bench.ts"
+import { benches } from "./Benches.ts"
+import { type BenchLine, lineOf } from "./Line.ts"
+import { type BenchOptions, readOptions, usageOf } from "./Options.ts"
+import { Progress } from "./Progress.ts"
+import { tableText } from "./Table.ts"
+
+const rounds = 5
+const roundMillis = 2_000
+const quickRoundMillis = 400
+
+const print = (text: string) => process.stdout.write(`${text}\n`)
+
+interface Turn {
+  readonly options: BenchOptions
+  readonly progress: Progress
+  /** Of the whole run, before and after this bench. */
+  readonly from: number
+  readonly to: number
+}
+
+const runOne = async (bench: Bench, { from, options, progress, to }: Turn): Promise<ReadonlyArray<BenchLine>> => {
+  const folder = mkdtempSync(join(tmpdir(), `effect-wal-bench-${bench.name}-`))
+  try {
+    const measured = await bench.run({
+      rounds,
+      roundMillis: options.quick ? quickRoundMillis : roundMillis,
+      quick: options.quick,
+      folder,
+      progress: (share, what) => progress.show(from + (to - from) * share, `${bench.name}: ${what}`),
+      say: (text) => {
+        progress.clear()
+        process.stderr.write(`${bench.name}: ${text}\n`)
+      }
+    })
+    return measured.map((one) => lineOf(bench.name, one))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const run = async (options: BenchOptions): Promise<boolean> => {
+  const chosen = benches.filter(({ name }) => options.names.length === 0 || options.names.includes(name))
+  const progress = new Progress(process.stderr)
+  const lines: Array<BenchLine> = []
+  let isWhole = true
+  for (const [index, bench] of chosen.entries()) {
+    const turn = { options, progress, from: index / chosen.length, to: (index + 1) / chosen.length }
+    try {
+      const more = await runOne(bench, turn)
+      lines.push(...more)
+      progress.clear()
+      if (options.json) { for (const line of more) print(JSON.stringify(line)) }
+    } catch (cause) {
+      isWhole = false
+      progress.clear()
+      process.stderr.write(`${bench.name} failed: ${cause instanceof Error ? cause.stack : String(cause)}\n`)
+    }
+  }
+  if (options.json) process.stderr.write(`${tableText(lines)}\n`)
+  else print(tableText(lines))
+  return isWhole && lines.every(({ ok }) => ok !== false)
+}
+
+try {
+  const options = readOptions(process.argv.slice(2), benches)
+  if (options === "help") process.stdout.write(usageOf(benches))
+  else process.exitCode = await run(options) ? 0 : 1
+} catch (cause) {
+  process.stderr.write(`${cause instanceof Error ? cause.message : String(cause)}\n`)
+  process.exitCode = 2
+}

@@ -1,0 +1,20 @@
+/** The command line of the benchmarks. */
+import { assert, describe, it } from "@effect/vitest"
+import { benches } from "../src/Benches.ts"
+import { readOptions, usageOf } from "../src/Options.ts"
+
+describe("options", () => {
+  it("take names of benches, and nothing else", () => {
+    assert.deepStrictEqual(readOptions(["encode", "--quick"], benches), { names: ["encode"], json: false, quick: true })
+    assert.strictEqual(readOptions(["--help"], benches), "help")
+    assert.throws(() => readOptions(["speed"], benches), /no bench speed: there are encode/)
+    assert.throws(() => readOptions(["--fast"], benches), /--fast/)
+  })
+
+  it("are told with every bench", () => {
+    for (const { about, name } of benches) {
+      assert.include(usageOf(benches), name)
+      assert.include(usageOf(benches), about)
+    }
+  })
+})

@@ -53,10 +53,12 @@ const askLogId = (ids: ReadonlySet<string>) =>
     choices: [...ids].map((value) => ({ option: "logId", value, means: "the objects of the others are not the log's" }))
   })
 
-/** Ends are known and no segment reads: how many records there were before, nothing says. */
-const isUncounted = ({ base }: RebuildFrom, { evidence }: Examined): boolean =>
-  base === undefined && evidence.first === undefined &&
-  [...evidence.ends.values()].some(({ boundary }) => boundary.slot > 0)
+/**
+ * No segment reads, and something stands above a first slot: there were segments below it, since end markers are put where
+ * they end. How many records they had, nothing says.
+ */
+const isUncounted = ({ base }: RebuildFrom, { census, evidence }: Examined): boolean =>
+  base === undefined && evidence.first === undefined && [...census.open.values()].some(({ high }) => high > 0)
 
 const askLastSeq = () =>
   new RepairUndecided({

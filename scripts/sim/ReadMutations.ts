@@ -52,8 +52,8 @@ const readers = [
   ]),
   mutation("the tail in memory has a hole where a segment came back from the spool", [
     "write/DurableWatermark.ts",
-    "if (segment.body === undefined) tail.clear()\n    else tail.push",
-    "if (segment.body !== undefined) tail.push"
+    "if (body === undefined) tail.clear()\n    else tail.push",
+    "if (body !== undefined) tail.push"
   ]),
   mutation("a live reader is not told of what is durable", [
     "write/DurableWatermark.ts",

@@ -31,9 +31,9 @@ const acks = [
   ]),
   mutation("a PUT that timed out counts as stored", [
     "write/PutWorker.ts",
-    "if (Result.isSuccess(answer)) return true\n      const error = answer.failure\n      if (afterPut",
+    "if (Result.isSuccess(answer)) return true\n      const error = answer.failure\n      // What",
     "if (Result.isSuccess(answer) || answer.failure.reason === \"TimedOut\") return true\n" +
-    "      const error = answer.failure\n      if (afterPut"
+    "      const error = answer.failure\n      // What"
   ]),
   mutation("readers see what is not durable", [
     "log/WriterView.ts",
@@ -64,19 +64,19 @@ const retries = [
   ]),
   mutation("a PUT is repeated under the next slot", [
     "write/PutWorker.ts",
-    "this.puts.send(stamped.key, packed)",
-    "this.puts.send(attempt === 0 ? stamped.key : stamped.key.replace(/\\d{12}/, (slot) =>\n" +
-    "        String(Number(slot) + 1).padStart(12, \"0\")), packed)"
+    "this.puts.send(stamped, packed)",
+    "this.puts.send(attempt === 0 ? stamped : { ...stamped, key: stamped.key.replace(/\\d{12}/, (slot) =>\n" +
+    "        String(Number(slot) + 1).padStart(12, \"0\")) }, packed)"
   ]),
   mutation("a PUT is repeated with other bytes", [
     "write/PutWorker.ts",
-    "      const answer = yield* this.puts.send(stamped.key, packed)\n",
+    "      const answer = yield* this.puts.send(stamped, packed)\n",
     "      const object = attempt === 0 || stamped.body === undefined ? packed.object : (yield* packSegment({\n" +
     "        ...stamped,\n" +
     "        header: { ...stamped.header, watermarkSlot: this.parts.ledger.durable.slot }\n" +
     "      }, this.parts.pack)).object\n" +
     "      const crc32 = this.parts.pack.digest.crc32(object)\n" +
-    "      const answer = yield* this.puts.send(stamped.key, { ...packed, object, crc32 })\n"
+    "      const answer = yield* this.puts.send(stamped, { ...packed, object, crc32 })\n"
   ]),
   mutation("a hedge answer counted twice", [
     "write/PutWorker.ts",
@@ -94,8 +94,23 @@ const retries = [
     "    this.durablePoint = this.head\n  }\n\n  private readonly reused = new Uint8Array(1_000_000)\n"
   ], [
     "write/SlotLedger.ts",
-    "const body = encodeBody(columns)\n",
-    "const encoded = encodeBody(columns)\n    this.reused.set(encoded)\n    const body = this.reused.subarray(0, encoded.length)\n"
+    "const body = placeColumns(columns)\n",
+    "const { bytes } = placeColumns(columns)\n    const room = 2_000\n    this.reused.set(bytes, room)\n" +
+    "    const body = { bytes: this.reused.subarray(room, room + bytes.length), room }\n"
+  ]),
+  mutation("a buffer is reused while an attempt can read it", [
+    "write/HedgedPut.ts",
+    "      stats.hedges++\n      onSecond()\n",
+    "      stats.hedges++\n"
+  ], [
+    "write/PutWorker.ts",
+    "      stamped.memory?.keep()\n      if (afterPut",
+    "      if (afterPut"
+  ]),
+  mutation("a buffer is reused while a reader has records in it", [
+    "read/TailBuffer.ts",
+    "    found?.memory?.keep()\n",
+    ""
   ])
 ]
 
@@ -135,7 +150,7 @@ const bounds = [
 const accepting = [
   mutation("records are not copied", [
     "format/OpenColumns.ts",
-    "    this.payloads.set(payload, this.payloadBytes)\n",
+    "    this.buffer.set(payload, this.headBytes + this.payloadBytes)\n",
     "    this.sources.push(payload)\n"
   ], [
     "format/OpenColumns.ts",
@@ -143,8 +158,10 @@ const accepting = [
     "  readonly lengths: Array<number> = []\n  readonly sources: Array<Uint8Array> = []\n"
   ], [
     "format/SegmentBody.ts",
-    "  target.set(columns.payloads.subarray(0, columns.payloadBytes), offset)\n",
-    "  for (const source of columns.sources) {\n    target.set(source, offset)\n    offset += source.length\n  }\n"
+    "writeCalls(target, view, offset, columns.calls)\n  return placed\n",
+    "writeCalls(target, view, offset, columns.calls)\n  let at = size\n" +
+    "  for (const source of columns.sources) {\n    target.set(source, at)\n    at += source.length\n  }\n" +
+    "  return placed\n"
   ]),
   mutation("who waits for room does not wait in line", [
     "write/WaitingLine.ts",

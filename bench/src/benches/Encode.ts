@@ -5,7 +5,8 @@ import { nodeCompression } from "@effect-wal/core/node/NodeCompression"
 import { nodeDigest } from "@effect-wal/core/node/NodeDigest"
 import { Effect } from "effect"
 import { packSegment } from "../../../packages/core/src/write/PackSegment.ts"
-import { newSegment } from "../../../packages/core/src/write/Segment.ts"
+import { SegmentOpener } from "../../../packages/core/src/write/Segment.ts"
+import { SegmentBuffers } from "../../../packages/core/src/write/SegmentBuffers.ts"
 import { SlotLedger } from "../../../packages/core/src/write/SlotLedger.ts"
 import type { Bench } from "../Bench.ts"
 import { ratePerSecond, takeTurns } from "../Rounds.ts"
@@ -34,16 +35,20 @@ class Encoder {
     link: this.start,
     digest: nodeDigest
   })
+  private readonly opener = new SegmentOpener(new SegmentBuffers(8 * records * recordBytes))
   private seq = 1
 
   /** Answers the bytes of the records. */
   once(): number {
-    const segment = newSegment(this.seq, 0)
+    const segment = this.opener.open(this.seq, 0)
     for (const record of this.records) segment.columns.push(record, 1)
     this.seq += records
+    segment.contentBytes = segment.columns.payloadBytes
+    this.opener.sealed(segment)
     const stamped = this.ledger.stamp(segment, { cursors: emptyCursorSet, trim: this.start })
     Effect.runSync(packSegment(stamped, context))
     this.ledger.confirm(stamped.header.slot)
+    stamped.memory?.release()
     return records * recordBytes
   }
 }

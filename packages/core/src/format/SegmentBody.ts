@@ -35,8 +35,32 @@ const setBitmap = (target: Uint8Array, offset: number, values: ReadonlyArray<unk
   }
 }
 
-/** Encodes the columns into a fresh buffer. */
-export const encodeBody = (columns: OpenColumns): Uint8Array => {
+/** Room for the header before a body; a longer one is put elsewhere, with a copy of the body. */
+export const headerRoom = 1_024
+
+/** A body, and how many bytes before it in its buffer are nobody's. */
+export interface EncodedBody {
+  readonly bytes: Uint8Array
+  readonly room: number
+}
+
+/** A body may stay in a buffer that is so much larger: what is kept counts by its own length. */
+const mostSlack = 2
+const leastBytes = 16_384
+
+/** Where the body goes: in front of the payloads, if there is room for that and for a header; else all in a new buffer. */
+const placeBody = (columns: OpenColumns, headBytes: number): EncodedBody => {
+  const { buffer, payloadBytes } = columns
+  const room = columns.headBytes - headBytes
+  const isFull = buffer.length <= Math.max(leastBytes, mostSlack * (headBytes + payloadBytes))
+  if (room >= headerRoom && isFull) return { bytes: buffer.subarray(room, columns.headBytes + payloadBytes), room }
+  const bytes = new Uint8Array(headerRoom + headBytes + payloadBytes).subarray(headerRoom)
+  bytes.set(columns.payloads, headBytes)
+  return { bytes, room: headerRoom }
+}
+
+/** Encodes the columns, without a copy of the payloads where that is possible. Nothing is pushed to them any more. */
+export const placeColumns = (columns: OpenColumns): EncodedBody => {
   const count = columns.count
   const text = [columns.keys, columns.headers, columns.contentTypes].map((values) =>
     values === undefined ? undefined : values.map((value) => value === undefined ? undefined : encodeText(value))
@@ -49,7 +73,10 @@ export const encodeBody = (columns: OpenColumns): Uint8Array => {
   }
   if (columns.timestamps !== undefined) size += bitmapBytes(count) + 8 * presentIn(columns.timestamps)
   size += encodedCallsBytes(columns.calls)
-  const target = new Uint8Array(size + columns.payloadBytes)
+  const placed = placeBody(columns, size)
+  const target = placed.bytes
+  // What the columns do not write is zero: bits of optional columns are only ever set.
+  target.fill(0, 0, size)
   const view = viewOf(target)
   const mask = textColumns.reduce<number>((bits, bit, column) => text[column] === undefined ? bits : bits | bit, 0)
   const timestamps = columns.timestamps === undefined ? 0 : timestampBit
@@ -61,10 +88,12 @@ export const encodeBody = (columns: OpenColumns): Uint8Array => {
   offset += count * 8
   for (const values of text) if (values !== undefined) offset = writeText(target, view, offset, values, count)
   if (columns.timestamps !== undefined) offset = writeTimestamps(target, view, offset, columns.timestamps, count)
-  if (columns.calls !== undefined) offset = writeCalls(target, view, offset, columns.calls)
-  target.set(columns.payloads.subarray(0, columns.payloadBytes), offset)
-  return target
+  if (columns.calls !== undefined) writeCalls(target, view, offset, columns.calls)
+  return placed
 }
+
+/** Encodes the columns as a body of its own. */
+export const encodeBody = (columns: OpenColumns): Uint8Array => placeColumns(columns).bytes.slice()
 
 const writeText = (
   target: Uint8Array,

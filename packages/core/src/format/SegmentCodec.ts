@@ -9,8 +9,9 @@ import type { CompressionService } from "../codec/Compression.ts"
 import type { DigestService } from "../codec/Digest.ts"
 import { SegmentCorrupt, SegmentTooNew } from "../WalError.ts"
 import type { WalRecord } from "../WalRecord.ts"
+import { combineCrc32 } from "./Crc32Combine.ts"
 import { encodeOwner, knownCriticalExtensions, type Owner } from "./Extensions.ts"
-import { decodeBody } from "./SegmentBody.ts"
+import { decodeBody, type EncodedBody } from "./SegmentBody.ts"
 import {
   type DecodedHeader,
   decodeHeader,
@@ -30,6 +31,28 @@ export const encodeSegment = (header: SegmentHeader, stored: Uint8Array, digest:
   const object = new Uint8Array(encodedHeaderBytes(header) + stored.length)
   object.set(stored, encodeHeader(header, object, digest))
   return object
+}
+
+/** An object with its checksum. */
+export interface CheckedObject {
+  readonly object: Uint8Array
+  readonly crc32: number
+}
+
+/**
+ * As `encodeSegment`, with the header right before the body where there is room for it, and the CRC-32 of the whole from
+ * those of its parts. `header.storedCrc` is that of the body.
+ */
+export const encodeInPlace = (header: SegmentHeader, body: EncodedBody, digest: DigestService): CheckedObject => {
+  const headerBytes = encodedHeaderBytes(header)
+  const { bytes, room } = body
+  const object = headerBytes <= room
+    ? new Uint8Array(bytes.buffer, bytes.byteOffset - headerBytes, headerBytes + bytes.length)
+    : new Uint8Array(headerBytes + bytes.length)
+  encodeHeader(header, object, digest)
+  if (headerBytes > room) object.set(bytes, headerBytes)
+  const headerCrc = digest.crc32(object.subarray(0, headerBytes))
+  return { object, crc32: combineCrc32(headerCrc, header.storedCrc, bytes.length) }
 }
 
 /** The bytes of an end marker at (epoch, slot). `nonce` is the opener's. */

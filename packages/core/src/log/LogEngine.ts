@@ -40,7 +40,8 @@ import {
   producerLimits,
   putSettings,
   queuedPerWorker,
-  segmenterSettings
+  segmenterSettings,
+  segmentsOf
 } from "./Settings.ts"
 import { supervise } from "./Supervise.ts"
 import { viewOf } from "./WriterView.ts"
@@ -133,6 +134,7 @@ export class LogEngine {
       budget: ambient.budget,
       producers: this.producers,
       digest,
+      segments: segmentsOf(options, open.spool),
       clock: ambient.clock,
       workerFree: () => this.pool.hasFreeWorker || this.spooler?.isFree === true,
       onAccepted: (count) => {

@@ -2,11 +2,14 @@
 import { Duration } from "effect"
 import type { OpenedEpoch } from "../epoch/Takeover.ts"
 import { highestMark } from "../format/CursorSet.ts"
+import { freshBuffers } from "../format/OpenColumns.ts"
 import type { CoordinatorSettings } from "../manifest/ManifestCoordinator.ts"
 import type { WalOptions } from "../WalOptions.ts"
 import { HedgePolicy } from "../write/HedgePolicy.ts"
 import type { ProducerLimits } from "../write/ProducerTable.ts"
 import type { PutWorkerSettings } from "../write/PutWorker.ts"
+import { SegmentOpener } from "../write/Segment.ts"
+import { SegmentBuffers } from "../write/SegmentBuffers.ts"
 import type { SegmenterSettings } from "../write/SegmenterParts.ts"
 
 /** Sealed segments that may wait, for each worker. */
@@ -17,6 +20,15 @@ const manifestReadAttempts = 6
 
 /** PUTs that can be under way at one time: the window of slots. */
 export const lanesOf = (options: WalOptions): number => options.parallelPut.workers * options.parallelPut.pipelineDepth
+
+/** Most memory that is kept for segments to come. */
+const mostKeptBytes = 64 * 1_048_576
+
+/** With memory for as many segments as are under way at one time. A disk that takes them too may read them at any time. */
+export const segmentsOf = (options: WalOptions, spool: unknown): SegmentOpener => {
+  const keptBytes = Math.min(mostKeptBytes, (lanesOf(options) + 2) * 2 * options.segment.maxBytes)
+  return new SegmentOpener(spool === undefined ? new SegmentBuffers(keptBytes) : freshBuffers)
+}
 
 /** The last number that anything below the ends knows: new records come after it. */
 const lastUsedSeq = (opened: OpenedEpoch): number =>

@@ -4,11 +4,14 @@
  * Owns: which segments are kept, in bytes. Does not own: when a segment is durable.
  */
 import type { SegmentHeader } from "../format/SegmentHeader.ts"
+import type { SegmentMemory } from "../write/SegmentBuffers.ts"
 
 export interface TailSegment {
   readonly key: string
   readonly header: SegmentHeader
   readonly body: Uint8Array
+  /** What the body lies in, where it can be used again. */
+  readonly memory?: SegmentMemory
 }
 
 /** About what a segment takes beside its body: header, hashes, extensions. Segments of one small record are mostly that. */
@@ -35,6 +38,7 @@ export class TailBuffer {
       const oldest = this.segments.shift()
       if (oldest === undefined) break
       this.bytes -= sizeOf(oldest)
+      oldest.memory?.release()
     }
   }
 
@@ -44,8 +48,14 @@ export class TailBuffer {
     this.bytes = 0
   }
 
-  /** The segment that holds `seq`, where it is in the window. */
+  /** The segment that holds `seq`, where it is in the window. Its records are views: whoever gets them may keep them. */
   find(seq: number): TailSegment | undefined {
+    const found = this.search(seq)
+    found?.memory?.keep()
+    return found
+  }
+
+  private search(seq: number): TailSegment | undefined {
     const first = this.segments[0]
     if (first === undefined || seq < first.header.firstSeq) return undefined
     let low = 0

@@ -72,8 +72,9 @@ export class DurableWatermark {
   private note(segment: StampedSegment): void {
     const { index, stats, tail } = this.parts
     index.add(segment.after)
-    if (segment.body === undefined) tail.clear()
-    else tail.push({ key: segment.key, header: segment.header, body: segment.body })
+    const { body, header, key, memory } = segment
+    if (body === undefined) tail.clear()
+    else tail.push({ key, header, body: body.bytes, ...(memory === undefined ? {} : { memory }) })
     stats.recordsDurable += segment.header.count
     stats.segmentsDurable++
   }

@@ -15,6 +15,7 @@ import type { ObjectStoreError } from "../store/ObjectStoreError.ts"
 import type { HedgePolicy } from "./HedgePolicy.ts"
 import type { Packed } from "./PackSegment.ts"
 import { afterPut } from "./PutOutcome.ts"
+import type { StampedSegment } from "./Segment.ts"
 
 type Answer = Result.Result<Tag, ObjectStoreError>
 
@@ -23,6 +24,12 @@ export interface HedgedPutParts {
   readonly stats: LogStats
   /** Absent: nothing is sent twice. */
   readonly policy: HedgePolicy | undefined
+}
+
+interface Hedging {
+  readonly bytes: number
+  /** A second request is sent. */
+  readonly onSecond: () => void
 }
 
 const isDefinite = (answer: Answer): boolean => Result.isSuccess(answer) || afterPut(answer.failure) === "look"
@@ -35,33 +42,41 @@ export class HedgedPut {
   }
 
   /** One try. */
-  send(key: string, packed: Packed): Effect.Effect<Answer> {
+  send({ key, memory }: Pick<StampedSegment, "key" | "memory">, packed: Packed): Effect.Effect<Answer> {
     const { policy, store } = this.parts
     const request = Effect.result(store.create(key, packed.object, { crc32: packed.crc32 }))
-    return policy === undefined ? request : this.hedged(request, policy, packed.object.length)
+    if (policy === undefined) return request
+    // Of two requests one is given up, and may still read what it sends.
+    return this.hedged(request, policy, { bytes: packed.object.length, onSecond: () => memory?.keep() })
   }
 
   private readonly hedged = Effect.fnUntraced(
-    function*(this: HedgedPut, request: Effect.Effect<Answer>, policy: HedgePolicy, bytes: number) {
+    function*(this: HedgedPut, request: Effect.Effect<Answer>, policy: HedgePolicy, { bytes, onSecond }: Hedging) {
       policy.sends()
       const startedAt = yield* monotonicNow
       const delayMillis = policy.delayMillis(bytes)
       const answer: Answer = delayMillis === undefined
         ? yield* request
-        : yield* this.race(request, policy, delayMillis)
+        : yield* this.race(request, policy, { delayMillis, onSecond })
       if (Result.isSuccess(answer)) policy.stored(bytes, (yield* monotonicNow) - startedAt)
       return answer
     }
   )
 
   private readonly race = Effect.fnUntraced(
-    function*(this: HedgedPut, request: Effect.Effect<Answer>, policy: HedgePolicy, delayMillis: number) {
+    function*(
+      this: HedgedPut,
+      request: Effect.Effect<Answer>,
+      policy: HedgePolicy,
+      { delayMillis, onSecond }: { readonly delayMillis: number } & Pick<Hedging, "onSecond">
+    ) {
       const first = yield* Effect.forkChild(request, { startImmediately: true })
       const early = yield* Effect.timeoutOption(Fiber.join(first), delayMillis)
       if (Option.isSome(early)) return early.value
       if (!policy.takeOne()) return yield* Fiber.join(first)
       const { stats } = this.parts
       stats.hedges++
+      onSecond()
       const second = yield* Effect.forkChild(request, { startImmediately: true })
       const either = (one: Fiber.Fiber<Answer>, other: Fiber.Fiber<Answer>) =>
         Effect.flatMap(Fiber.join(one), (answer) => isDefinite(answer) ? Effect.succeed(answer) : Fiber.join(other))

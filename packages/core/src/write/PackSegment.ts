@@ -2,7 +2,8 @@
 import { Effect } from "effect"
 import type { CompressionService } from "../codec/Compression.ts"
 import type { DigestService } from "../codec/Digest.ts"
-import { encodeSegment } from "../format/SegmentCodec.ts"
+import type { EncodedBody } from "../format/SegmentBody.ts"
+import { encodeInPlace } from "../format/SegmentCodec.ts"
 import type { SegmentHeader } from "../format/SegmentHeader.ts"
 import type { WalOptions } from "../WalOptions.ts"
 import type { StampedSegment } from "./Segment.ts"
@@ -29,17 +30,16 @@ export const packSegment = Effect.fnUntraced(
     const { compression, digest, setting } = context
     const raw = stamped.body
     if (raw === undefined) return yield* Effect.die(new Error(`slot ${stamped.header.slot} is not in memory`))
-    let header = stamped.header
-    let stored = raw
-    if (setting.type !== "none" && raw.length >= setting.thresholdBytes) {
-      const packed = yield* compression.compress(raw, setting)
-      // What does not shrink is stored, and marked, as it is.
-      if (packed.length < raw.length) {
-        stored = packed
-        header = { ...header, codec: setting.type, storedBytes: packed.length, storedCrc: digest.crc32(packed) }
-      }
+    const packed = setting.type !== "none" && raw.bytes.length >= setting.thresholdBytes
+      ? yield* compression.compress(raw.bytes, setting)
+      : undefined
+    // What does not shrink is stored, and marked, as it is.
+    if (packed === undefined || setting.type === "none" || packed.length >= raw.bytes.length) {
+      return { header: stamped.header, ...encodeInPlace(stamped.header, raw, digest) } satisfies Packed as Packed
     }
-    const object = encodeSegment(header, stored, digest)
-    return { header, object, crc32: digest.crc32(object) } satisfies Packed
+    const storedCrc = digest.crc32(packed)
+    const header = { ...stamped.header, codec: setting.type, storedBytes: packed.length, storedCrc }
+    const stored: EncodedBody = { bytes: packed, room: 0 }
+    return { header, ...encodeInPlace(header, stored, digest) } satisfies Packed as Packed
   }
 )

@@ -178,7 +178,8 @@ export class PutWorkerPool {
       this.parts.onIdle()
       return Effect.andThen(
         Effect.ensuring(
-          queue.ready.await,
+          // Opening the latch runs who waits there inside the call: what is done with a segment is not for its caller to wait for.
+          Effect.andThen(queue.ready.await, Effect.yieldNow),
           Effect.sync(() => {
             this.idle--
           })
@@ -254,6 +255,7 @@ export class PutWorkerPool {
     const startedAt = yield* monotonicNow
     this.sending.set(slot, startedAt)
     if (this.parts.spool !== undefined) {
+      stamped.memory?.keep()
       this.packed.set(slot, packed)
       this.parts.onProgress()
     }
@@ -278,9 +280,11 @@ export class PutWorkerPool {
   private readonly store = Effect.fnUntraced(function*(this: PutWorkerPool, stamped: StampedSegment, packed: Packed) {
     const { stats } = this.parts
     for (let attempt = 0;; attempt++) {
-      const answer = yield* this.puts.send(stamped.key, packed)
+      const answer = yield* this.puts.send(stamped, packed)
       if (Result.isSuccess(answer)) return true
       const error = answer.failure
+      // What came of it nobody knows: the request may still be read.
+      stamped.memory?.keep()
       if (afterPut(error) === "look") {
         const looked = yield* this.look(stamped, packed)
         if (looked !== undefined) return looked

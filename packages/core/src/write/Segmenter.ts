@@ -21,7 +21,7 @@ import { BufferRoom } from "./BufferRoom.ts"
 import type { ProducerCall } from "./ProducerCheck.ts"
 import { type Measured, recordOverheadBytes } from "./RecordCheck.ts"
 import { decideSeal } from "./SealPolicy.ts"
-import { newSegment, type PendingSegment, type Ticket } from "./Segment.ts"
+import type { PendingSegment, Ticket } from "./Segment.ts"
 import type { Admitted, SegmenterParts, SegmenterSettings } from "./SegmenterParts.ts"
 import { fillOf, isFullFor, sealsForCall } from "./SegmentLimits.ts"
 import { Signal } from "./Signal.ts"
@@ -106,7 +106,10 @@ export class Segmenter {
       const room = this.roomFor(measured)
       if (room !== undefined) return Effect.succeed(this.admitAll(measured, room === "beyond"))
       const full = new BufferFull({ bufferedBytes: this.bufferedBytes, limitBytes: this.settings.maxBufferedBytes })
-      this.wantRoom()
+      // Somebody was refused and may come again: this log, and the others that share the budget, seal what they have open.
+      this.refused = true
+      this.parts.budget.wait()()
+      this.events.wake()
       return Effect.fail(full)
     })
   }
@@ -260,7 +263,7 @@ export class Segmenter {
   }
 
   private adoptNow(adopted: Adopted): void {
-    const segment = newSegment(this.last + 1, monotonicMillis(this.parts.clock), adopted.copyOf)
+    const segment = this.parts.segments.open(this.last + 1, monotonicMillis(this.parts.clock), adopted.copyOf)
     for (const { bytes, ends, record, starts } of unitsOf(adopted)) {
       this.lastAt = Math.max(record.appendedAt, this.lastAt)
       if (starts !== undefined) segment.columns.openCall({ ...starts, count: starts.last - starts.first + 1 })
@@ -273,13 +276,6 @@ export class Segmenter {
     this.seal(segment)
   }
 
-  /** Somebody was refused and may come again: this log, and the others that share the budget, seal what they have open. */
-  private wantRoom(): void {
-    this.refused = true
-    this.parts.budget.wait()()
-    this.events.wake()
-  }
-
   /** The segment that takes records of this size together: the open one, or a new one once the full one is sealed. */
   private openFor(content: number, entries: number, beyondQueue = false): PendingSegment | undefined {
     const open = this.open
@@ -288,7 +284,7 @@ export class Segmenter {
       if (!beyondQueue && !this.parts.queue.hasRoom) return undefined
       this.seal(open)
     }
-    this.open = newSegment(this.last + 1, monotonicMillis(this.parts.clock))
+    this.open = this.parts.segments.open(this.last + 1, monotonicMillis(this.parts.clock))
     this.hasOpened = true
     return this.open
   }
@@ -308,6 +304,7 @@ export class Segmenter {
   }
 
   private seal(segment: PendingSegment): void {
+    this.parts.segments.sealed(segment)
     this.open = undefined
     this.flushing = "none"
     this.refused = false

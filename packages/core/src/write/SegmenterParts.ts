@@ -6,7 +6,7 @@ import type { DiskFull } from "../WalError.ts"
 import type { LogFate } from "./LogFate.ts"
 import type { ProducerTable } from "./ProducerTable.ts"
 import type { SealSettings } from "./SealPolicy.ts"
-import type { Ticket } from "./Segment.ts"
+import type { SegmentOpener, Ticket } from "./Segment.ts"
 import type { SegmentLimits } from "./SegmentLimits.ts"
 import type { SegmentQueue } from "./SegmentQueue.ts"
 
@@ -35,6 +35,7 @@ export interface SegmenterParts {
   readonly onSealed: () => void
   /** Why nothing is taken right now though the log is open. */
   readonly refusal: () => DiskFull | undefined
+  readonly segments: SegmentOpener
   /** Clock of the log, for synchronous code. */
   readonly clock: Clock.Clock
 }

@@ -20,10 +20,11 @@ import {
   type Origins
 } from "../format/Extensions.ts"
 import { slotKey } from "../format/ObjectKey.ts"
-import { encodeBody } from "../format/SegmentBody.ts"
+import { placeColumns } from "../format/SegmentBody.ts"
 import type { SegmentHeader } from "../format/SegmentHeader.ts"
 import { callBytesOf } from "./ProducerTable.ts"
 import type { PendingSegment, StampedSegment } from "./Segment.ts"
+import { SegmentMemory } from "./SegmentBuffers.ts"
 
 export interface LedgerSettings {
   readonly prefix: string
@@ -118,8 +119,12 @@ export class SlotLedger {
   stamp(segment: PendingSegment, context: StampContext): StampedSegment {
     const { settings } = this
     const { columns } = segment
-    const body = encodeBody(columns)
-    const crc = settings.digest.crc32(body)
+    const body = placeColumns(columns)
+    const isInPlace = body.bytes.buffer === columns.buffer.buffer
+    if (!isInPlace) segment.buffers.give(columns.buffer)
+    const memory = isInPlace ? { memory: new SegmentMemory(columns.buffer, segment.buffers) } : {}
+    const rawBytes = body.bytes.length
+    const crc = settings.digest.crc32(body.bytes)
     const { copyOf } = segment
     if (copyOf !== undefined) {
       this.origins = { ...this.origins, [copyOf.spool]: { epoch: copyOf.epoch, slot: copyOf.slot } }
@@ -136,8 +141,8 @@ export class SlotLedger {
       slot: this.head.slot,
       firstSeq: segment.firstSeq,
       count: columns.count,
-      rawBytes: body.length,
-      storedBytes: body.length,
+      rawBytes,
+      storedBytes: rawBytes,
       rawCrc: crc,
       storedCrc: crc,
       firstAt: columns.times[0] ?? 0,
@@ -162,6 +167,7 @@ export class SlotLedger {
       ticket,
       bufferBytes,
       ...callBytes,
+      ...memory,
       openedAt,
       key,
       body,

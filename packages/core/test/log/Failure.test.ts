@@ -46,6 +46,8 @@ const assertDead = Effect.fnUntraced(function*(options: Options, compression: Co
     ),
     live
   ]
+  // A stream takes a turn more.
+  yield* settle
   yield* settle
   assert.isTrue(waiting.every(isDone))
   for (const fiber of waiting) {

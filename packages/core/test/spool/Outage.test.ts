@@ -287,6 +287,8 @@ describe("an outage with a spool", () => {
       const held = yield* gate
       const lift = process.faults.rule(({ key }) => isSegment(key) ? { _tag: "HoldBefore", gate: held } : undefined)
       const { durable } = yield* wal.append(records(12))
+      // So that it is sent before time passes.
+      yield* TestClock.adjust("1 millis")
       yield* TestClock.adjust("1500 millis")
       assert.isAbove(disk.held().length, 1)
       lift()

@@ -135,6 +135,7 @@ describe("sealing", () => {
       yield* TestClock.adjust("500 millis")
       assert.deepStrictEqual(puts(log), [key(0)])
       yield* gates.open(key(0))
+      yield* settle
       assert.deepStrictEqual(puts(log), [key(0), key(1)])
       yield* gates.open(key(1))
       yield* Effect.forEach([first, ...rest], Fiber.join)

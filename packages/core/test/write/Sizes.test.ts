@@ -6,6 +6,7 @@ import { nodeDigest } from "../../src/node/NodeDigest.ts"
 import { LogFate } from "../../src/write/LogFate.ts"
 import { ProducerTable } from "../../src/write/ProducerTable.ts"
 import type { PendingSegment } from "../../src/write/Segment.ts"
+import { SegmentOpener } from "../../src/write/Segment.ts"
 import { Segmenter } from "../../src/write/Segmenter.ts"
 import { SegmentQueue } from "../../src/write/SegmentQueue.ts"
 import {
@@ -192,6 +193,7 @@ describe("sequence numbers", () => {
       budget: new BufferBudgetState(Number.POSITIVE_INFINITY),
       producers: new ProducerTable({ max: 1, ttlMillis: 1 }),
       digest: nodeDigest,
+      segments: new SegmentOpener(),
       workerFree: () => false,
       onAccepted: () => undefined,
       onSealed: () => undefined,

@@ -99,7 +99,7 @@ const drawOptions = (random: SeededRandom): WalOptionsInput => {
     },
     parallelPut: {
       workers: random.between(1, 4),
-      pipelineDepth: random.pick([1, 1, 2, 3]),
+      pipelineDepth: random.pick([1, 1, 2, 3, 8]),
       shutdownTimeout: random.pick(["500ms", "5s", "30s"]),
       hedge: random.pick(["off", "off", "p95", "p99"])
     },

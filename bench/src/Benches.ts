@@ -1,6 +1,9 @@
 /** All benchmarks, in the order in which they run. */
 import type { Bench } from "./Bench.ts"
+import { ack } from "./benches/Ack.ts"
 import { append } from "./benches/Append.ts"
 import { encode } from "./benches/Encode.ts"
+import { hedge } from "./benches/Hedge.ts"
+import { law } from "./benches/Law.ts"
 
-export const benches: ReadonlyArray<Bench> = [encode, append]
+export const benches: ReadonlyArray<Bench> = [encode, append, law, ack, hedge]

@@ -29,6 +29,17 @@ interface Caller {
 
 type Wait = "durable" | "spooled" | "nothing"
 
+/** An append whose caller waits. */
+interface Awaited {
+  readonly ids: ReadonlyArray<number>
+  readonly appended: Appended
+  readonly wait: Wait
+  readonly told: ToldAppend
+}
+
+/** How often a process is killed right after it has said that something is in its spool. */
+const killedWhenTold = 0.03
+
 const callerCount = 2
 /** Years that a wall clock can be wrong by, in milliseconds. */
 const longestJump = 5 * 365 * 86_400_000
@@ -199,7 +210,7 @@ export class Workload {
           // They are copied by now: a caller may use its buffers again.
           for (const { payload } of made) payload.fill(reused)
           told.accepted(appended.first)
-          return this.await(ids, appended, wait, told)
+          return this.await(writer, { ids, appended, wait, told })
         })
       )
     )
@@ -223,8 +234,8 @@ export class Workload {
   }
 
   /** Waits for what a caller wants to know, and tells the oracle. */
-  private await(ids: ReadonlyArray<number>, appended: Appended, wait: Wait, told: ToldAppend) {
-    const { records, settings } = this.world
+  private await(writer: SimWriter, { appended, ids, told, wait }: Awaited) {
+    const { records, settings, timeline } = this.world
     if (wait === "nothing" || ids.length === 0) return Effect.void
     const call = { ids, first: appended.first, epoch: appended.epoch }
     const durable = () => {
@@ -233,8 +244,10 @@ export class Workload {
     }
     if (wait === "durable") return Effect.map(appended.durable, durable)
     return Effect.map(appended.spooled, () => {
-      if (settings.spoolBytes === undefined) durable()
-      else for (const id of ids) records.spooled.add(id)
+      if (settings.spoolBytes === undefined) return durable()
+      for (const id of ids) records.spooled.add(id)
+      // The worst moment, if the disk has not kept it.
+      if (this.random.chance(killedWhenTold)) timeline.after(0, () => this.world.kill(writer))
     })
   }
 
@@ -262,7 +275,10 @@ export class Workload {
     caller.at = writer
     writer.run(
       this.name(`call ${caller.id}.${sequence}`),
-      Effect.flatMap(wal.appendNow(made, { producer }), (appended) => this.await(ids, appended, "durable", toldOnce)),
+      Effect.flatMap(
+        wal.appendNow(made, { producer }),
+        (appended) => this.await(writer, { ids, appended, wait: "durable", told: toldOnce })
+      ),
       (exit) => {
         caller.at = undefined
         if (Exit.isFailure(exit) || caller.sequence !== sequence) return

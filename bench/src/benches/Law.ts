@@ -1,0 +1,98 @@
+/** Durable bytes a second in front of a distant store, against what its latency and its connections allow. */
+import { Effect } from "effect"
+import type { Bench, BenchContext } from "../Bench.ts"
+import type { Measurement } from "../Line.ts"
+import { nowMillis } from "../Rounds.ts"
+import { pairedRatios, spreadOf } from "../Stats.ts"
+import { startStore, type StoreProcess } from "../store/StoreProcess.ts"
+import { payloadsOf, recordsOf } from "../support/Payloads.ts"
+import { withRemoteLog } from "../support/RemoteLog.ts"
+
+const segmentBytes = 1_048_576
+const recordBytes = 16_384
+const batch = segmentBytes / recordBytes
+const latencyMillis = 60
+const megabytesPerSecond = 90
+
+/** The law: so many PUTs under way, each of latency and transfer. Bytes a second. */
+const lawOf = (lanes: number): number =>
+  lanes * segmentBytes / (latencyMillis / 1_000 + segmentBytes / (megabytesPerSecond * 1e6))
+
+const goalOf = (lanes: number): number => lanes <= 16 ? 0.95 : lanes <= 32 ? 0.85 : 0.65
+
+const lanesTried = [[1, 1], [2, 1], [4, 1], [8, 1], [8, 2], [8, 4], [8, 8]] as const
+
+/** Fills the window for so long; answers durable bytes a second, once the first window has been answered. */
+const bytesPerSecond = (store: StoreProcess, workers: number, pipelineDepth: number, millis: number): Promise<number> =>
+  withRemoteLog(
+    store,
+    {
+      parallelPut: { workers, pipelineDepth },
+      segment: { maxBytes: segmentBytes, maxEntries: 1_000_000 },
+      maxBufferedBytes: (workers * pipelineDepth + 16) * 2 * segmentBytes,
+      tailBufferBytes: 0,
+      manifest: { maxSegments: 100_000, maxDelay: "1h" }
+    },
+    (wal) =>
+      Effect.gen(function*() {
+        const records = recordsOf(payloadsOf(batch, recordBytes))
+        let isOver = false
+        const feed = Effect.gen(function*() {
+          while (!isOver) yield* wal.append(records)
+        })
+        const measure = Effect.gen(function*() {
+          yield* Effect.sleep(3 * latencyMillis)
+          const from = { at: nowMillis(), seq: (yield* wal.status).durable }
+          yield* Effect.sleep(millis)
+          const to = { at: nowMillis(), seq: (yield* wal.status).durable }
+          isOver = true
+          return (to.seq - from.seq) * recordBytes / (to.at - from.at) * 1_000
+        })
+        const [, rate] = yield* Effect.all([feed, measure], { concurrency: "unbounded" })
+        return rate
+      })
+  )
+
+const run = async (context: BenchContext, store: StoreProcess): Promise<ReadonlyArray<Measurement>> => {
+  const rates = new Map<number, Array<number>>(lanesTried.map(([workers, depth]) => [workers * depth, []]))
+  for (let round = 0; round < context.rounds; round++) {
+    for (const [index, [workers, depth]] of lanesTried.entries()) {
+      const lanes = workers * depth
+      context.progress((round + index / lanesTried.length) / context.rounds, `${lanes} PUTs under way`)
+      rates.get(lanes)?.push(await bytesPerSecond(store, workers, depth, context.roundMillis))
+    }
+  }
+  const rateOf = (lanes: number) => rates.get(lanes) ?? []
+  return [
+    ...[...rates].map(([lanes, reached]): Measurement => ({
+      metric: `${lanes} PUTs under way, against the law`,
+      value: spreadOf(reached.map((rate) => rate / lawOf(lanes))),
+      unit: "x",
+      better: "higher",
+      goal: goalOf(lanes),
+      floor: { name: "W × size ÷ (latency + size ÷ bandwidth)", value: lawOf(lanes) / 1e6, unit: "MB/s" }
+    })),
+    {
+      metric: "8 workers against 1",
+      value: spreadOf(pairedRatios(rateOf(8), rateOf(1))),
+      unit: "x",
+      better: "higher",
+      goal: 7.5,
+      note: "the source document says 2.7"
+    }
+  ]
+}
+
+export const law: Bench = {
+  name: "law",
+  about: `segments of 1 MiB, ${latencyMillis} ms and ${megabytesPerSecond} MB/s a connection, 1 to 64 PUTs under way`,
+  run: async (context) => {
+    const latency = { kind: "fixed", millis: latencyMillis } as const
+    const store = await startStore({ latency, megabytesPerSecond, keepsSegments: false })
+    try {
+      return await run(context, store)
+    } finally {
+      await store.stop()
+    }
+  }
+}

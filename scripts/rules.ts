@@ -77,7 +77,7 @@ const diskRules = rulesOf(["node/journal/", "node/PowerLoss", "node/LocalObjectS
   rule("an append to the journal is answered after its sync", [
     "node/journal/JournalWriter.ts",
     "yield* Effect.catch(handle.syncData, (error) => this.afterFailedSync(open, error))",
-    "yield* Effect.forkDetach(Effect.exit(handle.syncData))"
+    "yield* Effect.forkDetach(Effect.delay(Effect.exit(handle.syncData), 1))"
   ]),
   rule("a file whose sync failed is given up", [
     "node/journal/JournalWriter.ts",

@@ -17,6 +17,8 @@ export interface BucketObject {
 export interface BucketObserver {
   readonly onWritten: (key: string, body: Uint8Array) => void
   readonly onRemoved: (key: string) => void
+  /** A body that arrives is not the one that was sent. */
+  readonly onChanged: (key: string) => void
 }
 
 /** A page of a listing. */
@@ -100,6 +102,11 @@ export class Bucket {
     if (!this.objects.delete(key)) return
     this.sorted = undefined
     this.observer?.onRemoved(key)
+  }
+
+  /** The bytes of a write have changed since it was sent. */
+  changedUnderWay(key: string): void {
+    this.observer?.onChanged(key)
   }
 
   /** The first keys after one, in the order of the store; `next` leads on where there are more. */

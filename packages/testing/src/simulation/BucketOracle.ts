@@ -75,7 +75,11 @@ export class BucketOracle {
   constructor(parts: BucketOracleParts) {
     this.parts = parts
     this.order = new SendOrder(parts.violations)
-    parts.bucket.observe({ onWritten: (key, body) => this.written(key, body), onRemoved: (key) => this.removed(key) })
+    parts.bucket.observe({
+      onWritten: (key, body) => this.written(key, body),
+      onRemoved: (key) => this.removed(key),
+      onChanged: (key) => parts.violations.add(`P1: ${key} has changed while it was sent`)
+    })
   }
 
   /** The segment of an epoch that holds a number, as long as it was stored at some time. */

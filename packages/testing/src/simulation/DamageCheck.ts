@@ -103,7 +103,7 @@ export class DamageCheck {
     const [how, damaged] = this.damaged(body, { isManifest, mayGo: !this.isLast(key) })
     trace.add(`${key} is damaged: ${how}`)
     // From here on the manifest may be made anew: what was true of it before does not bind it.
-    bucket.observe({ onWritten: () => undefined, onRemoved: () => undefined })
+    bucket.observe({ onWritten: () => undefined, onRemoved: () => undefined, onChanged: () => undefined })
     bucket.damage(key, damaged)
     this.world.damaged()
     const place = parseSlotKey(prefix, key)

@@ -19,11 +19,16 @@ export interface FollowerParts {
   readonly violations: Violations
 }
 
+/** It keeps a record until it was shown so many more. */
+const keptFor = 20
+
 export class Follower {
   readonly writer: SimWriter
   readonly what: string
   private last: number
   private isOver = false
+  /** A record that it was shown some time ago and still has. */
+  private kept: { readonly record: WalRecord; readonly id: number } | undefined = undefined
 
   constructor(parts: FollowerParts, stream: Stream.Stream<WalRecord, ReadError, ObjectStore>) {
     const { from, records, violations, what, workMillis, writer } = parts
@@ -35,11 +40,23 @@ export class Follower {
         violations.unless(record.seq === this.last + 1, () => `P3: ${what} was shown ${record.seq} after ${this.last}`)
         this.last = record.seq
         records.shown(record.seq, idOf(record.payload))
+        this.keeps(record, violations)
         return workMillis === 0 ? Effect.void : Effect.sleep(workMillis)
       })
     writer.watch(what, Stream.runForEach(stream, shown), () => {
       this.isOver = true
     })
+  }
+
+  /** What it keeps stays as it was, whatever the log does with its memory. */
+  private keeps(record: WalRecord, violations: Violations): void {
+    const { kept } = this
+    if (kept !== undefined && record.seq < kept.record.seq + keptFor) return
+    violations.unless(
+      kept === undefined || idOf(kept.record.payload) === kept.id,
+      () => `P3: record ${kept?.record.seq} has changed in the hands of ${this.what}`
+    )
+    this.kept = { record, id: idOf(record.payload) }
   }
 
   /** Why it should have been told more; `undefined` where it has all, or is over, or its process is no more. */

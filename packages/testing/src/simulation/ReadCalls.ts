@@ -18,6 +18,9 @@ export interface OtherCalls {
   readonly cursors: CursorCalls
 }
 
+/** A caller looks at what it has read again within this, milliseconds. */
+const longestKept = 10_000
+
 export class ReadCalls {
   private readonly world: World
   private readonly random: SeededRandom
@@ -71,13 +74,14 @@ export class ReadCalls {
     from: number,
     isOwn = true
   ): void {
-    const { records, violations } = this.world
+    const { records, timeline, violations } = this.world
     // A reader on another node can be ahead of the writer, which has no answer yet for what is stored: the two together
     // are not one log to the callers, each of them is.
     const told = isOwn ? this.world.historian.read(writer) : undefined
     const ids: Array<number> = []
     let last = from === 0 ? undefined : from - 1
     let first = from
+    let kept: WalRecord | undefined
     const check = (record: WalRecord) =>
       Effect.sync(() => {
         violations.unless(last === undefined || record.seq === last + 1, () =>
@@ -87,10 +91,17 @@ export class ReadCalls {
         }
         last = record.seq
         ids.push(idOf(record.payload))
+        kept = record
         records.shown(record.seq, idOf(record.payload))
       })
     writer.run(what, Stream.runForEach(Stream.take(read, readLimit), check), (exit) => {
       if (Exit.isSuccess(exit)) told?.(first, ids, ids.length < readLimit)
+      // What a caller was given stays as it was, whatever the log does with its memory.
+      timeline.after(this.random.logarithmic(10, longestKept), () =>
+        violations.unless(
+          kept === undefined || idOf(kept.payload) === ids.at(-1),
+          () => `P3: ${what} has record ${kept?.seq}, and it has changed since`
+        ))
     })
   }
 }

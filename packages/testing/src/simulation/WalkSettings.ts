@@ -118,7 +118,7 @@ const drawOptions = (random: SeededRandom): WalOptionsInput => {
     maxBufferedBytes: (2 * maxBytes + maxRecordBytes) * random.pick([1, 2, 16, 256]),
     maxRecordBytes,
     maxSegmentBytes: Math.max(1_024, 2 * Math.max(maxBytes, maxRecordBytes)),
-    tailBufferBytes: random.pick([0, 256, 65_536]),
+    tailBufferBytes: random.pick([0, 256, 5_000, 65_536]),
     prefetch: random.pick([1, 2, 16]),
     openTimeout: random.pick(["5s", "60s", "10m"])
   }

@@ -235,7 +235,7 @@ export class Workload {
 
   /** Waits for what a caller wants to know, and tells the oracle. */
   private await(writer: SimWriter, { appended, ids, told, wait }: Awaited) {
-    const { records, settings, timeline } = this.world
+    const { records, settings } = this.world
     if (wait === "nothing" || ids.length === 0) return Effect.void
     const call = { ids, first: appended.first, epoch: appended.epoch }
     const durable = () => {
@@ -247,7 +247,7 @@ export class Workload {
       if (settings.spoolBytes === undefined) return durable()
       for (const id of ids) records.spooled.add(id)
       // The worst moment, if the disk has not kept it.
-      if (this.random.chance(killedWhenTold)) timeline.after(0, () => this.world.kill(writer))
+      if (this.random.chance(killedWhenTold)) writer.process.interruptAfter(this.random.below(3), "kill")
     })
   }
 

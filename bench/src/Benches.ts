@@ -5,5 +5,6 @@ import { append } from "./benches/Append.ts"
 import { encode } from "./benches/Encode.ts"
 import { hedge } from "./benches/Hedge.ts"
 import { law } from "./benches/Law.ts"
+import { put } from "./benches/Put.ts"
 
-export const benches: ReadonlyArray<Bench> = [encode, append, law, ack, hedge]
+export const benches: ReadonlyArray<Bench> = [encode, append, put, law, ack, hedge]

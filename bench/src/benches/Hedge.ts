@@ -28,7 +28,7 @@ const tailOf = (
     {
       parallelPut: { workers, pipelineDepth: depth, hedge },
       segment: { maxEntries: 1, linger: "0ms" },
-      manifest: { maxSegments: 100_000, maxDelay: "1h" }
+      manifest: { maxSegments: 65_536, maxDelay: "1h" }
     },
     (wal) =>
       Effect.gen(function*() {

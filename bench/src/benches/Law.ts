@@ -31,7 +31,7 @@ const bytesPerSecond = (store: StoreProcess, workers: number, pipelineDepth: num
       segment: { maxBytes: segmentBytes, maxEntries: 1_000_000 },
       maxBufferedBytes: (workers * pipelineDepth + 16) * 2 * segmentBytes,
       tailBufferBytes: 0,
-      manifest: { maxSegments: 100_000, maxDelay: "1h" }
+      manifest: { maxSegments: 65_536, maxDelay: "1h" }
     },
     (wal) =>
       Effect.gen(function*() {

@@ -1,0 +1,166 @@
+/** Sending segments as fast as the machine can, and what a processor does for it. */
+import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3"
+import { Effect } from "effect"
+import { Agent, request as httpRequest } from "node:http"
+import type { Bench, BenchContext } from "../Bench.ts"
+import type { Measurement } from "../Line.ts"
+import { nowMillis } from "../Rounds.ts"
+import { pairedRatios, type Spread, spreadOf } from "../Stats.ts"
+import { startStore, type StoreProcess } from "../store/StoreProcess.ts"
+import { payloadsOf, recordsOf } from "../support/Payloads.ts"
+import { withClient, withRemoteLog } from "../support/RemoteLog.ts"
+
+const lanes = 8
+const sizes = [["1 MiB", 1_048_576], ["4 KiB", 4_096]] as const
+
+/** What one round of a contender came to. */
+interface Sent {
+  readonly megabytesPerSecond: number
+  /** Seconds of this process's processor for 1,000 objects. */
+  readonly cpuSeconds: number
+}
+
+type Send = (nth: number) => Promise<unknown>
+
+/** Keeps so many requests under way for so long. */
+const sendFor = async (millis: number, bytes: number, send: Send): Promise<Sent> => {
+  const startedAt = nowMillis()
+  const cpu = process.cpuUsage()
+  let count = 0
+  const lane = async () => {
+    while (nowMillis() - startedAt < millis) await send(count++)
+  }
+  await Promise.all(Array.from({ length: lanes }, lane))
+  const { system, user } = process.cpuUsage(cpu)
+  const seconds = (nowMillis() - startedAt) / 1_000
+  return { megabytesPerSecond: count * bytes / 1e6 / seconds, cpuSeconds: (system + user) / 1e6 / count * 1_000 }
+}
+
+/** A PUT over the runtime's own client, with nothing around it. */
+const barePut = (endpoint: string, agent: Agent, body: Uint8Array): Send => (nth) =>
+  new Promise<void>((resolve, reject) => {
+    const request = httpRequest(`${endpoint}/bench/bare/${nth}.seg`, {
+      method: "PUT",
+      agent,
+      headers: { "content-length": body.length }
+    }, (response) => {
+      response.resume().once("end", resolve)
+    })
+    request.once("error", reject)
+    request.end(body)
+  })
+
+const sdkPut = (sdk: S3Client, body: Uint8Array): Send => (nth) =>
+  sdk.send(new PutObjectCommand({ Bucket: "bench", Key: `sdk/${nth}.seg`, Body: body }))
+
+/** Everything from records to durable segments of that size. */
+const logFor = (store: StoreProcess, bytes: number, millis: number): Promise<Sent> =>
+  withRemoteLog(
+    store,
+    {
+      parallelPut: { workers: lanes },
+      segment: { maxBytes: bytes, maxEntries: 1_000_000 },
+      tailBufferBytes: 0,
+      manifest: { maxSegments: 65_536, maxDelay: "1h" }
+    },
+    (wal) =>
+      Effect.gen(function*() {
+        const records = recordsOf(payloadsOf(Math.max(1, bytes / 16_384), Math.min(bytes, 16_384)))
+        const startedAt = nowMillis()
+        const cpu = process.cpuUsage()
+        while (nowMillis() - startedAt < millis) yield* wal.append(records)
+        yield* wal.flush
+        const { segments } = yield* Effect.map(wal.status, ({ durable }) => ({ segments: durable / records.length }))
+        const { system, user } = process.cpuUsage(cpu)
+        const seconds = (nowMillis() - startedAt) / 1_000
+        return {
+          megabytesPerSecond: segments * bytes / 1e6 / seconds,
+          cpuSeconds: (system + user) / 1e6 / segments * 1_000
+        }
+      })
+  )
+
+type Rounds = Record<"node:http" | "AWS SDK" | "client" | "log", Array<Sent>>
+
+const measureSize = async (context: BenchContext, store: StoreProcess, bytes: number): Promise<Rounds> => {
+  const body = payloadsOf(1, bytes)[0] ?? new Uint8Array(bytes)
+  const agent = new Agent({ keepAlive: true, maxSockets: lanes })
+  const credentials = { accessKeyId: "bench", secretAccessKey: "bench" }
+  const sdk = new S3Client({ endpoint: store.endpoint, region: "us-east-1", forcePathStyle: true, credentials })
+  const rounds: Rounds = { "node:http": [], "AWS SDK": [], client: [], log: [] }
+  try {
+    await withClient(store, (client) =>
+      Effect.promise(async () => {
+        let nth = 0
+        const put: Send = () => Effect.runPromise(client.create(`client/${bytes}-${nth++}.seg`, body))
+        for (let round = 0; round <= context.rounds; round++) {
+          const turn: ReadonlyArray<readonly [keyof Rounds, (millis: number) => Promise<Sent>]> = [
+            ["node:http", (millis) => sendFor(millis, bytes, barePut(store.endpoint, agent, body))],
+            ["AWS SDK", (millis) => sendFor(millis, bytes, sdkPut(sdk, body))],
+            ["client", (millis) => sendFor(millis, bytes, put)],
+            ["log", (millis) => logFor(store, bytes, millis)]
+          ]
+          for (const [index, [name, run]] of turn.entries()) {
+            context.progress((round + index / turn.length) / (context.rounds + 1), `${name}, ${bytes} bytes`)
+            const sent = await run(round === 0 ? context.roundMillis / 4 : context.roundMillis)
+            if (round > 0) rounds[name].push(sent)
+          }
+        }
+      }))
+  } finally {
+    sdk.destroy()
+    agent.destroy()
+  }
+  return rounds
+}
+
+const cpuGoals = { "1 MiB": 1.5, "4 KiB": 0.5 } as const
+
+const linesOf = (size: keyof typeof cpuGoals, rounds: Rounds): ReadonlyArray<Measurement> => {
+  const speed = (name: keyof Rounds) => rounds[name].map((sent) => sent.megabytesPerSecond)
+  const cpu = (name: keyof Rounds): Spread => spreadOf(rounds[name].map((sent) => sent.cpuSeconds))
+  const context = (name: keyof Rounds): Measurement => ({
+    metric: `${name}, processor for 1,000 × ${size}`,
+    value: cpu(name),
+    unit: "s",
+    better: "lower"
+  })
+  return [
+    ...(size === "1 MiB"
+      ? [{
+        metric: `log, ${size}, against the AWS SDK as it comes`,
+        value: spreadOf(pairedRatios(speed("log"), speed("AWS SDK"))),
+        unit: "x",
+        better: "higher" as const,
+        goal: 2,
+        peer: { name: "AWS SDK", value: spreadOf(speed("AWS SDK")).median, unit: "MB/s" }
+      }]
+      : []),
+    {
+      metric: `log, processor for 1,000 × ${size}`,
+      value: cpu("log"),
+      unit: "s",
+      better: "lower",
+      goal: cpuGoals[size],
+      floor: { name: "node:http", value: cpu("node:http").median, unit: "s" }
+    },
+    context("client"),
+    context("AWS SDK"),
+    context("node:http")
+  ]
+}
+
+export const put: Bench = {
+  name: "put",
+  about: "PUTs as fast as they go, against the AWS SDK as it comes and bare node:http",
+  run: async (context) => {
+    const store = await startStore({ latency: { kind: "none" }, keepsSegments: false })
+    try {
+      const lines: Array<Measurement> = []
+      for (const [size, bytes] of sizes) lines.push(...linesOf(size, await measureSize(context, store, bytes)))
+      return lines
+    } finally {
+      await store.stop()
+    }
+  }
+}

@@ -42,7 +42,8 @@ export class OpenColumns {
   /** Which records are whose call; `undefined` where no producer has named itself. */
   calls: Array<SegmentCall> | undefined = undefined
 
-  private readonly buffers: BufferSource
+  /** Where its buffer comes from, and goes when nobody can read it any more. */
+  readonly buffers: BufferSource
 
   constructor(
     expected: ExpectedColumns = { headBytes: 0, payloadBytes: initialBytes },

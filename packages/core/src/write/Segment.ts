@@ -29,7 +29,6 @@ export interface Ticket {
 /** A segment's records before it has a slot. While open it grows; sealed, nothing of it changes. */
 export interface PendingSegment {
   readonly columns: OpenColumns
-  readonly buffers: BufferSource
   readonly firstSeq: number
   /** When its first record came, in milliseconds of the monotonic clock. */
   readonly openedAt: number
@@ -69,7 +68,6 @@ export class SegmentOpener {
   open(firstSeq: number, openedAt: number, copyOf?: SpoolPlace): PendingSegment {
     return {
       columns: new OpenColumns(this.expected, this.buffers),
-      buffers: this.buffers,
       firstSeq,
       openedAt,
       contentBytes: 0,

@@ -121,8 +121,8 @@ export class SlotLedger {
     const { columns } = segment
     const body = placeColumns(columns)
     const isInPlace = body.bytes.buffer === columns.buffer.buffer
-    if (!isInPlace) segment.buffers.give(columns.buffer)
-    const memory = isInPlace ? { memory: new SegmentMemory(columns.buffer, segment.buffers) } : {}
+    if (!isInPlace) columns.buffers.give(columns.buffer)
+    const memory = isInPlace ? { memory: new SegmentMemory(columns.buffer, columns.buffers) } : {}
     const rawBytes = body.bytes.length
     const crc = settings.digest.crc32(body.bytes)
     const { copyOf } = segment

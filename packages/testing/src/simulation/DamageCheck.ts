@@ -4,7 +4,6 @@
  * and after a repair everything that was not damaged is read as it was.
  */
 import { manifestKey, parseSlotKey } from "@effect-wal/core/format/ObjectKey"
-import { logPrefix } from "@effect-wal/core/LogId"
 import type { ObjectStore } from "@effect-wal/core/store/ObjectStore"
 import { isLostRange, type LostRange, type WalRecord } from "@effect-wal/core/WalRecord"
 import * as WalRepair from "@effect-wal/core/WalRepair"
@@ -14,11 +13,10 @@ import { Effect, Exit, Option, Stream } from "effect"
 import { idOf, recordOf } from "./Payload.ts"
 import type { SeededRandom } from "./SeededRandom.ts"
 import type { SimHost } from "./SimHost.ts"
+import { simLog, simPrefix } from "./SimLog.ts"
 import type { SimWriter } from "./SimWriter.ts"
 import type { World } from "./World.ts"
 
-const log = { nodeId: "node", streamId: "log" } as const
-const prefix = logPrefix({ prefix: "", ...log })
 const lastId = 0xffff_ff00
 /** How often the last writer before the damage is killed, and what it has stored then. */
 const killed = 0.6
@@ -49,7 +47,7 @@ export class DamageCheck {
   run(): void {
     const { hosts: [host], settings, violations } = this.world
     if (host === undefined || this.world.isBroken) return
-    const before = this.answer(this.world.idle(host), "verify", WalVerify.report(log))
+    const before = this.answer(this.world.idle(host), "verify", WalVerify.report(simLog))
     if (before === undefined) return
     violations.unless(before.report.intact, () => `verify: a whole log has ${describe(before.findings)}`)
     if (!settings.damages || this.world.isBroken) return
@@ -82,7 +80,7 @@ export class DamageCheck {
   private isLast(key: string): boolean {
     const { stored } = this.world
     const last = stored.inLog.at(-1)
-    const place = parseSlotKey(prefix, key)
+    const place = parseSlotKey(simPrefix, key)
     return last !== undefined && place?.epoch === last.epoch && place.slot === last.slot &&
       stored.endOf(last.epoch) === undefined
   }
@@ -94,19 +92,19 @@ export class DamageCheck {
       segment.ids.forEach((id, index) => this.idBySeq.set(segment.firstSeq + index, id))
     }
     const keys = [...bucket.objects.keys()].filter((key) =>
-      key === manifestKey(prefix) || parseSlotKey(prefix, key) !== undefined
+      key === manifestKey(simPrefix) || parseSlotKey(simPrefix, key) !== undefined
     )
     const key = this.random.pickAny(keys)
     const body = key === undefined ? undefined : bucket.objects.get(key)?.body
     if (key === undefined || body === undefined) return undefined
-    const isManifest = parseSlotKey(prefix, key) === undefined
+    const isManifest = parseSlotKey(simPrefix, key) === undefined
     const [how, damaged] = this.damaged(body, { isManifest, mayGo: !this.isLast(key) })
     trace.add(`${key} is damaged: ${how}`)
     // From here on the manifest may be made anew: what was true of it before does not bind it.
     bucket.observe({ onWritten: () => undefined, onRemoved: () => undefined, onChanged: () => undefined })
     bucket.damage(key, damaged)
     this.world.damaged()
-    const place = parseSlotKey(prefix, key)
+    const place = parseSlotKey(simPrefix, key)
     const segment = place === undefined ?
       undefined :
       stored.inLog.find((one) =>
@@ -134,7 +132,7 @@ export class DamageCheck {
   }
 
   private checkFound(host: SimHost, harm: Harm): void {
-    const after = this.answer(this.world.idle(host), "verify damage", WalVerify.report(log))
+    const after = this.answer(this.world.idle(host), "verify damage", WalVerify.report(simLog))
     if (after === undefined) return
     this.world.violations.unless(
       !after.report.intact || harm.isGarbage,
@@ -195,13 +193,13 @@ export class DamageCheck {
   /** After a repair the log opens, and takes records under numbers that nobody has had. */
   private checkRepair(host: SimHost, harm: Harm): void {
     const { violations } = this.world
-    const planned = this.answer(this.world.idle(host), "plan a repair", WalRepair.plan(log))
+    const planned = this.answer(this.world.idle(host), "plan a repair", WalRepair.plan(simLog))
     // Where objects cannot say what the log was, somebody has to decide.
     if (planned === undefined) return
     const applied = this.answer(
       this.world.idle(host),
       "repair",
-      WalRepair.apply(planned, { ...log, noWriterRuns: true })
+      WalRepair.apply(planned, { ...simLog, noWriterRuns: true })
     )
     violations.unless(applied !== undefined, () => `repair: the plan for ${harm.key} could not be applied`)
     if (this.world.isBroken) return
@@ -219,7 +217,7 @@ export class DamageCheck {
       appended !== undefined && appended > highest,
       () => `repair: the next number is ${appended}, ${highest} was durable`
     )
-    const last = this.answer(this.world.idle(host), "verify a repair", WalVerify.report(log))
+    const last = this.answer(this.world.idle(host), "verify a repair", WalVerify.report(simLog))
     violations.unless(
       last === undefined || last.report.intact,
       () => `repair: leaves ${describe(last?.findings ?? [])}`

@@ -7,6 +7,7 @@ import type { CursorCalls } from "./CursorCalls.ts"
 import { Follower } from "./Follower.ts"
 import { idOf } from "./Payload.ts"
 import type { SeededRandom } from "./SeededRandom.ts"
+import { simLog } from "./SimLog.ts"
 import type { SimWriter } from "./SimWriter.ts"
 import type { World } from "./World.ts"
 
@@ -61,7 +62,7 @@ export class ReadCalls {
   /** A reader on another node: here, one in the same process, with a view of its own. */
   readElsewhere(writer: SimWriter): void {
     const read = Stream.unwrap(
-      Effect.map(WalReader.make({ nodeId: "node", streamId: "log" }), (reader) => reader.read())
+      Effect.map(WalReader.make(simLog), (reader) => reader.read())
     )
     this.collect(writer, this.calls.name("read elsewhere"), read, 0, false)
   }

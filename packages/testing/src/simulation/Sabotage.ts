@@ -7,17 +7,15 @@
 import { lowestMark } from "@effect-wal/core/format/CursorSet"
 import { encodeManifest } from "@effect-wal/core/format/ManifestCodec"
 import { manifestKey, slotKey } from "@effect-wal/core/format/ObjectKey"
-import { logPrefix } from "@effect-wal/core/LogId"
 import * as WalVerify from "@effect-wal/core/WalVerify"
 import { Exit, Option } from "effect"
 import { SabotageTools } from "./SabotageTools.ts"
 import type { SeededRandom } from "./SeededRandom.ts"
 import type { SimHost } from "./SimHost.ts"
+import { simLog, simPrefix } from "./SimLog.ts"
 import type { SimWriter } from "./SimWriter.ts"
-import { patienceMillis, type World } from "./World.ts"
+import type { World } from "./World.ts"
 
-const log = { nodeId: "node", streamId: "log" } as const
-const prefix = logPrefix({ prefix: "", ...log })
 const page = new TextEncoder().encode("<html><body>404 not found</body></html>")
 /** The manifest is written by then, whatever the settings. */
 const manifestMillis = 120_000
@@ -81,7 +79,7 @@ export class Sabotage {
     if (last === undefined) return
     const other = isReadable ? this.tools.bodyOf(last) : page
     if (other === undefined) return
-    const back = this.tools.exchange(slotKey(prefix, last.epoch, last.slot + 1), other)
+    const back = this.tools.exchange(slotKey(simPrefix, last.epoch, last.slot + 1), other)
     this.tools.expect("SegmentConflict", this.tools.tryAppend(writer))
     this.world.kill(writer)
     back()
@@ -90,7 +88,7 @@ export class Sabotage {
   private lostManifest(host: SimHost): void {
     const writer = this.world.mustOpen(host)
     if (this.tools.append(writer) === undefined) return
-    const back = this.tools.exchange(manifestKey(prefix), undefined)
+    const back = this.tools.exchange(manifestKey(simPrefix), undefined)
     this.world.run(manifestMillis)
     this.tools.expect("ManifestVanished", this.tools.tryAppend(writer))
     this.world.kill(writer)
@@ -102,7 +100,7 @@ export class Sabotage {
   private takenEnd(host: SimHost): void {
     const last = this.tools.killedAfterAppend(host)
     if (last === undefined) return
-    const key = slotKey(prefix, last.epoch, last.slot + 1)
+    const key = slotKey(simPrefix, last.epoch, last.slot + 1)
     const other = this.random.chance(0.5) ? page : this.tools.bodyOf(last) ?? page
     let back = () => {}
     this.tools.onArrival("create", key, () => {
@@ -118,7 +116,7 @@ export class Sabotage {
   private lostAfterListing(host: SimHost): void {
     const last = this.tools.killedAfterAppend(host)
     if (last === undefined || (this.world.stored.manifest?.trim.seq ?? 0) >= last.lastSeq) return
-    const key = slotKey(prefix, last.epoch, last.slot)
+    const key = slotKey(simPrefix, last.epoch, last.slot)
     let back = () => {}
     this.tools.onArrival("get", key, () => {
       back = this.tools.exchange(key, undefined)
@@ -135,7 +133,7 @@ export class Sabotage {
     const { manifest } = this.world.stored
     if (lost === undefined || manifest === undefined) return
     if (Math.max(manifest.checkpoint.seq, manifest.trim.seq) >= lost.lastSeq) return
-    const back = this.tools.exchange(slotKey(prefix, lost.epoch, lost.slot), undefined)
+    const back = this.tools.exchange(slotKey(simPrefix, lost.epoch, lost.slot), undefined)
     this.tools.expectRefused(host, ["SegmentMissing"])
     back()
   }
@@ -150,7 +148,7 @@ export class Sabotage {
     this.world.kill(writer)
     const { manifest } = this.world.stored
     if (manifest === undefined) return
-    const back = this.tools.exchange(slotKey(prefix, last.epoch, last.slot), undefined)
+    const back = this.tools.exchange(slotKey(simPrefix, last.epoch, last.slot), undefined)
     const isKnown = manifest.trim.seq >= last.lastSeq ||
       manifest.checkpoint.seq >= last.lastSeq && lowestMark(manifest.cursors) >= last.lastSeq
     if (isKnown) this.world.kill(this.world.mustOpen(host))
@@ -170,8 +168,8 @@ export class Sabotage {
     const { manifest } = this.world.stored
     if (manifest === undefined || manifest.trim.seq >= last.lastSeq) return
     const older = encodeManifest({ ...manifest, checkpoint: start })
-    const manifestBack = this.tools.exchange(manifestKey(prefix), older)
-    const segmentBack = this.tools.exchange(slotKey(prefix, last.epoch, last.slot), undefined)
+    const manifestBack = this.tools.exchange(manifestKey(simPrefix), older)
+    const segmentBack = this.tools.exchange(slotKey(simPrefix, last.epoch, last.slot), undefined)
     this.tools.expectRefused(host, ["SegmentMissing"])
     segmentBack()
     manifestBack()
@@ -219,7 +217,7 @@ export class Sabotage {
       if (slot > busySlots || !busy.isOpen) return
       this.tools.start(busy, () => next(slot + 1))
     }
-    const manifest = manifestKey(prefix)
+    const manifest = manifestKey(simPrefix)
     // Before that it would be in the way of the claim.
     this.tools.onArrival("replace", manifest, () => {
       // A writer that hears of the claim stops by itself.
@@ -230,7 +228,7 @@ export class Sabotage {
     })
     const opener = this.world.start(other)
     opener.process.distance = nearest + this.random.next() * (farthest - nearest)
-    this.world.runUntil(() => opener.wal !== undefined || opener.isOver, patienceMillis)
+    this.world.untilOpened([opener])
     const isInTime = opener.wal !== undefined || opener.problem.startsWith("OpenTimeout")
     this.tools.unless(isInTime, () => `is not opened: ${opener.problem}`)
     network.decideFate = undefined
@@ -246,7 +244,7 @@ export class Sabotage {
     const last = this.tools.append(writer)
     const { wal } = writer
     if (last === undefined || wal === undefined) return
-    const [stored, marked] = [1, 2].map((more) => slotKey(prefix, last.epoch, last.slot + more))
+    const [stored, marked] = [1, 2].map((more) => slotKey(simPrefix, last.epoch, last.slot + more))
     const openers: Array<SimWriter> = []
     // It may learn that the key is taken, and not by what.
     const isBlind = this.random.chance(0.5)
@@ -256,14 +254,14 @@ export class Sabotage {
       const isEarly = openers[0]?.wal === undefined
       if (key === marked) return isEarly || isBlind && operation === "get" ? "lostRequest" : undefined
       const isHeard = isBlind ? !isEarly : writer.status()?.state !== "open"
-      return key === manifestKey(prefix) && !isHeard ? "lostRequest" : undefined
+      return key === manifestKey(simPrefix) && !isHeard ? "lostRequest" : undefined
     }
     this.tools.start(writer, () => undefined)
     this.tools.start(writer, () => undefined)
     writer.run("trim", wal.trim(0))
     const opener = this.world.start(other)
     openers.push(opener)
-    this.world.runUntil(() => opener.wal !== undefined || opener.isOver, patienceMillis)
+    this.world.untilOpened([opener])
     this.world.run(manifestMillis)
     network.decideFate = undefined
     this.tools.unless(writer.status()?.state === "fenced", () => `${opener.name} has the log, and nobody is fenced`)
@@ -272,7 +270,7 @@ export class Sabotage {
   /** What was exchanged is back: nothing is missing, and the log opens. */
   private checkWhole(host: SimHost, name: string): void {
     this.world.network.onArrival.clear()
-    const verified = this.world.ask(this.world.idle(host), "verify after sabotage", WalVerify.report(log))
+    const verified = this.world.ask(this.world.idle(host), "verify after sabotage", WalVerify.report(simLog))
     const found = Option.getOrUndefined(verified === undefined ? Option.none() : Exit.getSuccess(verified))
     const [first] = found?.findings ?? []
     this.tools.unless(

@@ -3,16 +3,15 @@
  * come.
  */
 import { manifestKey, slotKey } from "@effect-wal/core/format/ObjectKey"
-import { logPrefix } from "@effect-wal/core/LogId"
 import { Cause, Effect, Exit } from "effect"
 import type { SegmentFact } from "./BucketOracle.ts"
 import type { AskedRequest } from "./Network.ts"
 import { recordOf } from "./Payload.ts"
 import type { SimHost } from "./SimHost.ts"
+import { simPrefix } from "./SimLog.ts"
 import type { SimWriter } from "./SimWriter.ts"
-import { patienceMillis, type World } from "./World.ts"
+import type { World } from "./World.ts"
 
-const prefix = logPrefix({ prefix: "", nodeId: "node", streamId: "log" })
 /** Ids of its records, from here up; a walk and its end use others. */
 const firstOwnId = 0xffff_f000
 /** How much longer the way of the first of two openers is. */
@@ -59,11 +58,11 @@ export class SabotageTools {
 
   newestMarker(): string | undefined {
     const end = this.world.stored.manifest?.ends.at(-1)
-    return end === undefined ? undefined : slotKey(prefix, end.epoch, end.slot)
+    return end === undefined ? undefined : slotKey(simPrefix, end.epoch, end.slot)
   }
 
   bodyOf({ epoch, slot }: SegmentFact): Uint8Array | undefined {
-    return this.world.bucket.objects.get(slotKey(prefix, epoch, slot))?.body
+    return this.world.bucket.objects.get(slotKey(simPrefix, epoch, slot))?.body
   }
 
   otherHost(host: SimHost): SimHost | undefined {
@@ -81,10 +80,9 @@ export class SabotageTools {
     const openers = [this.world.start(host)]
     if (other !== undefined) {
       for (const { process } of openers) process.distance = slow
-      this.onArrival("replace", manifestKey(prefix), () => openers.push(this.world.start(other)))
+      this.onArrival("replace", manifestKey(simPrefix), () => openers.push(this.world.start(other)))
     }
-    const isOver = () => openers.every((one) => one.wal !== undefined || one.isOver)
-    this.world.runUntil(isOver, patienceMillis)
+    this.world.untilOpened(openers)
     for (const opener of openers) this.world.kill(opener)
     return openers
   }

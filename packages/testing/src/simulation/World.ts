@@ -7,7 +7,6 @@
 import type { DigestService } from "@effect-wal/core/codec/Digest"
 import { resolveOptions } from "@effect-wal/core/config/ResolveOptions"
 import { defaultCursor } from "@effect-wal/core/format/CursorSet"
-import { logPrefix } from "@effect-wal/core/LogId"
 import type { ObjectStore } from "@effect-wal/core/store/ObjectStore"
 import type { WalOptions } from "@effect-wal/core/WalOptions"
 import { Context, Effect, type Exit } from "effect"
@@ -20,6 +19,7 @@ import { Network } from "./Network.ts"
 import { RecordOracle } from "./RecordOracle.ts"
 import type { SeededRandom } from "./SeededRandom.ts"
 import { SimHost } from "./SimHost.ts"
+import { simPrefix } from "./SimLog.ts"
 import { type Interruption, SimProcess } from "./SimProcess.ts"
 import type { SimStoreParts } from "./SimStore.ts"
 import { SimWriter } from "./SimWriter.ts"
@@ -98,7 +98,7 @@ export class World {
     this.isWhole = settings.faults.rates.foreign === 0
     this.stored = new BucketOracle({
       bucket: this.bucket,
-      prefix: logPrefix({ prefix: "", nodeId: "node", streamId: "log" }),
+      prefix: simPrefix,
       digest,
       violations,
       givenUpTo: () => this.records.givenUpTo,
@@ -221,8 +221,13 @@ export class World {
   /** Starts a process on a machine, and waits until it has the log open or has failed. */
   open(host: SimHost): SimWriter {
     const writer = this.start(host)
-    this.runUntil(() => writer.wal !== undefined || writer.isOver, patienceMillis)
+    this.untilOpened([writer])
     return writer
+  }
+
+  /** Waits until each of them has the log open or has failed; more may be added meanwhile. */
+  untilOpened(writers: ReadonlyArray<SimWriter>): void {
+    this.runUntil(() => writers.every(({ isOver, wal }) => wal !== undefined || isOver), patienceMillis)
   }
 
   /** As `open`, in a world where nothing keeps it from that. */

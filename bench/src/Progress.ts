@@ -1,5 +1,5 @@
 /** How far a run is: a bar where a terminal is, a line now and then elsewhere. */
-import { nowMillis } from "./Rounds.ts"
+import { nowMillis } from "../../scripts/acceptance/Run.ts"
 
 const width = 24
 /** Without a terminal. */

@@ -1,9 +1,8 @@
 /** Contenders that take turns, so that what disturbs the machine for a while disturbs them all. */
+import { nowMillis } from "../../scripts/acceptance/Run.ts"
 import type { BenchContext } from "./Bench.ts"
 import type { Named } from "./Line.ts"
 import { pairedRatios, type Spread, spreadOf } from "./Stats.ts"
-
-export const nowMillis = (): number => Number(process.hrtime.bigint()) / 1e6
 
 /** What works for about so many milliseconds, and answers what of it is compared: a rate, most often. */
 export interface Contender {

@@ -1,10 +1,10 @@
 /** How long a caller waits for durability, against the PUT that it takes. */
 import { Effect } from "effect"
+import { nowMillis } from "../../../scripts/acceptance/Run.ts"
 import type { Bench, BenchContext } from "../Bench.ts"
 import type { Measurement } from "../Line.ts"
-import { nowMillis } from "../Rounds.ts"
 import { quantile, spreadOf } from "../Stats.ts"
-import { startStore, type StoreProcess } from "../store/StoreProcess.ts"
+import { type StoreProcess, withStore } from "../store/StoreProcess.ts"
 import { payloadsOf, recordsOf } from "../support/Payloads.ts"
 import { withClient, withRemoteLog } from "../support/RemoteLog.ts"
 
@@ -98,12 +98,9 @@ const manyCallers = (context: BenchContext, store: StoreProcess): Promise<Readon
 export const ack: Bench = {
   name: "ack",
   about: `the wait for durability in front of a store that takes ${latencyMillis} ms, linger 0`,
-  run: async (context) => {
-    const store = await startStore({ latency: { kind: "fixed", millis: latencyMillis }, keepsSegments: false })
-    try {
-      return [...await oneCaller(context, store), ...await manyCallers(context, store)]
-    } finally {
-      await store.stop()
-    }
-  }
+  run: (context) =>
+    withStore({ latency: { kind: "fixed", millis: latencyMillis }, keepsSegments: false }, async (store) => [
+      ...await oneCaller(context, store),
+      ...await manyCallers(context, store)
+    ])
 }

@@ -1,8 +1,9 @@
 /** Accepting records: what a caller waits for that does not wait for durability. */
 import type { WalService } from "@effect-wal/core/WalService"
 import { Effect } from "effect"
+import { nowMillis } from "../../../scripts/acceptance/Run.ts"
 import type { Bench } from "../Bench.ts"
-import { nowMillis, takeTurns } from "../Rounds.ts"
+import { ratePerSecond, takeTurns } from "../Rounds.ts"
 import { quantile, spreadOf } from "../Stats.ts"
 import { CopyFloor } from "../support/CopyFloor.ts"
 import * as NullStore from "../support/NullStore.ts"
@@ -48,15 +49,11 @@ export const append: Bench = {
           {
             name: "copy + CRC",
             unit: "records/s",
-            round: (millis) => {
-              const startedAt = nowMillis()
-              let count = 0
-              while (nowMillis() - startedAt < millis) {
+            round: (millis) =>
+              ratePerSecond(millis, () => {
                 floor.once()
-                count += batch
-              }
-              return count / (nowMillis() - startedAt) * 1_000
-            }
+                return batch
+              })
           },
           {
             name: "append",

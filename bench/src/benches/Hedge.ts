@@ -1,9 +1,9 @@
 /** What sending slow PUTs once more brings under a heavy tail, and what it costs. */
 import { Effect } from "effect"
+import { nowMillis } from "../../../scripts/acceptance/Run.ts"
 import type { Bench, BenchContext } from "../Bench.ts"
-import { nowMillis } from "../Rounds.ts"
 import { pairedRatios, quantile, spreadOf } from "../Stats.ts"
-import { startStore, type StoreProcess } from "../store/StoreProcess.ts"
+import { type StoreProcess, withStore } from "../store/StoreProcess.ts"
 import { payloadsOf, recordsOf } from "../support/Payloads.ts"
 import { withRemoteLog } from "../support/RemoteLog.ts"
 
@@ -105,15 +105,9 @@ const run = async (context: BenchContext, store: StoreProcess) => {
 export const hedge: Bench = {
   name: "hedge",
   about: "slow PUTs sent once more, log-normal latency with a median of 40 ms and a p99 of 250 ms",
-  run: async (context) => {
-    const store = await startStore({
-      latency: { kind: "tail", medianMillis: 40, p99Millis: 250 },
-      keepsSegments: true
-    })
-    try {
-      return await run(context, store)
-    } finally {
-      await store.stop()
-    }
-  }
+  run: (context) =>
+    withStore(
+      { latency: { kind: "tail", medianMillis: 40, p99Millis: 250 }, keepsSegments: true },
+      (store) => run(context, store)
+    )
 }

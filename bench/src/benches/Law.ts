@@ -1,10 +1,10 @@
 /** Durable bytes a second in front of a distant store, against what its latency and its connections allow. */
 import { Effect } from "effect"
+import { nowMillis } from "../../../scripts/acceptance/Run.ts"
 import type { Bench, BenchContext } from "../Bench.ts"
 import type { Measurement } from "../Line.ts"
-import { nowMillis } from "../Rounds.ts"
 import { pairedRatios, spreadOf } from "../Stats.ts"
-import { startStore, type StoreProcess } from "../store/StoreProcess.ts"
+import { type StoreProcess, withStore } from "../store/StoreProcess.ts"
 import { payloadsOf, recordsOf } from "../support/Payloads.ts"
 import { withRemoteLog } from "../support/RemoteLog.ts"
 
@@ -86,13 +86,8 @@ const run = async (context: BenchContext, store: StoreProcess): Promise<Readonly
 export const law: Bench = {
   name: "law",
   about: `segments of 1 MiB, ${latencyMillis} ms and ${megabytesPerSecond} MB/s a connection, 1 to 64 PUTs under way`,
-  run: async (context) => {
+  run: (context) => {
     const latency = { kind: "fixed", millis: latencyMillis } as const
-    const store = await startStore({ latency, megabytesPerSecond, keepsSegments: false })
-    try {
-      return await run(context, store)
-    } finally {
-      await store.stop()
-    }
+    return withStore({ latency, megabytesPerSecond, keepsSegments: false }, (store) => run(context, store))
   }
 }

@@ -2,11 +2,11 @@
 import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3"
 import { Effect } from "effect"
 import { Agent, request as httpRequest } from "node:http"
+import { nowMillis } from "../../../scripts/acceptance/Run.ts"
 import type { Bench, BenchContext } from "../Bench.ts"
 import type { Measurement } from "../Line.ts"
-import { nowMillis } from "../Rounds.ts"
 import { pairedRatios, type Spread, spreadOf } from "../Stats.ts"
-import { startStore, type StoreProcess } from "../store/StoreProcess.ts"
+import { type StoreProcess, withStore } from "../store/StoreProcess.ts"
 import { payloadsOf, recordsOf } from "../support/Payloads.ts"
 import { withClient, withRemoteLog } from "../support/RemoteLog.ts"
 
@@ -22,19 +22,26 @@ interface Sent {
 
 type Send = (nth: number) => Promise<unknown>
 
-/** Keeps so many requests under way for so long. */
-const sendFor = async (millis: number, bytes: number, send: Send): Promise<Sent> => {
+/** Works until that says how many objects of so many bytes it has sent. */
+const measure = async (bytes: number, work: (startedAt: number) => Promise<number>): Promise<Sent> => {
   const startedAt = nowMillis()
   const cpu = process.cpuUsage()
-  let count = 0
-  const lane = async () => {
-    while (nowMillis() - startedAt < millis) await send(count++)
-  }
-  await Promise.all(Array.from({ length: lanes }, lane))
+  const count = await work(startedAt)
   const { system, user } = process.cpuUsage(cpu)
   const seconds = (nowMillis() - startedAt) / 1_000
   return { megabytesPerSecond: count * bytes / 1e6 / seconds, cpuSeconds: (system + user) / 1e6 / count * 1_000 }
 }
+
+/** Keeps so many requests under way for so long. */
+const sendFor = (millis: number, bytes: number, send: Send): Promise<Sent> =>
+  measure(bytes, async (startedAt) => {
+    let count = 0
+    const lane = async () => {
+      while (nowMillis() - startedAt < millis) await send(count++)
+    }
+    await Promise.all(Array.from({ length: lanes }, lane))
+    return count
+  })
 
 /** A PUT over the runtime's own client, with nothing around it. */
 const barePut = (endpoint: string, agent: Agent, body: Uint8Array): Send => (nth) =>
@@ -63,21 +70,14 @@ const logFor = (store: StoreProcess, bytes: number, millis: number): Promise<Sen
       tailBufferBytes: 0,
       manifest: { maxSegments: 65_536, maxDelay: "1h" }
     },
-    (wal) =>
-      Effect.gen(function*() {
-        const records = recordsOf(payloadsOf(Math.max(1, bytes / 16_384), Math.min(bytes, 16_384)))
-        const startedAt = nowMillis()
-        const cpu = process.cpuUsage()
-        while (nowMillis() - startedAt < millis) yield* wal.append(records)
-        yield* wal.flush
-        const { segments } = yield* Effect.map(wal.status, ({ durable }) => ({ segments: durable / records.length }))
-        const { system, user } = process.cpuUsage(cpu)
-        const seconds = (nowMillis() - startedAt) / 1_000
-        return {
-          megabytesPerSecond: segments * bytes / 1e6 / seconds,
-          cpuSeconds: (system + user) / 1e6 / segments * 1_000
-        }
+    (wal) => {
+      const records = recordsOf(payloadsOf(Math.max(1, bytes / 16_384), Math.min(bytes, 16_384)))
+      const segmentsUntil = Effect.fnUntraced(function*(endMillis: number) {
+        while (nowMillis() < endMillis) yield* wal.append(records)
+        return (yield* wal.flush) / records.length
       })
+      return Effect.promise(() => measure(bytes, (startedAt) => Effect.runPromise(segmentsUntil(startedAt + millis))))
+    }
   )
 
 type Rounds = Record<"node:http" | "AWS SDK" | "client" | "log", Array<Sent>>
@@ -153,14 +153,10 @@ const linesOf = (size: keyof typeof cpuGoals, rounds: Rounds): ReadonlyArray<Mea
 export const put: Bench = {
   name: "put",
   about: "PUTs as fast as they go, against the AWS SDK as it comes and bare node:http",
-  run: async (context) => {
-    const store = await startStore({ latency: { kind: "none" }, keepsSegments: false })
-    try {
+  run: (context) =>
+    withStore({ latency: { kind: "none" }, keepsSegments: false }, async (store) => {
       const lines: Array<Measurement> = []
       for (const [size, bytes] of sizes) lines.push(...linesOf(size, await measureSize(context, store, bytes)))
       return lines
-    } finally {
-      await store.stop()
-    }
-  }
+    })
 }

@@ -24,12 +24,23 @@ export interface StoreCounts {
 export interface StoreProcess {
   readonly endpoint: string
   readonly counts: () => Promise<StoreCounts>
-  readonly setLatency: (latency: Latency) => Promise<void>
   readonly stop: () => Promise<void>
 }
 
-/** Starts it; the caller stops it. */
-export const startStore = async (settings: StoreSettings): Promise<StoreProcess> => {
+/** Starts a store, uses it, stops it. */
+export const withStore = async <A>(
+  settings: StoreSettings,
+  use: (store: StoreProcess) => Promise<A>
+): Promise<A> => {
+  const store = await startStore(settings)
+  try {
+    return await use(store)
+  } finally {
+    await store.stop()
+  }
+}
+
+const startStore = async (settings: StoreSettings): Promise<StoreProcess> => {
   const child = spawn(process.execPath, [join(import.meta.dirname, "store-child.ts"), JSON.stringify(settings)], {
     stdio: ["pipe", "pipe", "inherit"]
   })
@@ -44,9 +55,6 @@ export const startStore = async (settings: StoreSettings): Promise<StoreProcess>
   return {
     endpoint,
     counts,
-    setLatency: async (latency) => {
-      await fetch(`${endpoint}/_latency`, { method: "POST", body: JSON.stringify(latency) })
-    },
     stop: async () => {
       child.stdin.end()
       await ended

@@ -6,13 +6,12 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { seededChance } from "../../../scripts/acceptance/Run.ts"
-import { type Latency, sampleLatency } from "./Latency.ts"
+import { sampleLatency } from "./Latency.ts"
 import type { StoreCounts, StoreSettings } from "./StoreProcess.ts"
 import { deletedDocument, errorDocument, keysToDelete, listDocument } from "./Xml.ts"
 
 const settings: StoreSettings = JSON.parse(process.argv[2] ?? "{}")
 const random = seededChance(settings.seed ?? 1)
-let latency: Latency = settings.latency
 let counts: StoreCounts = { PUT: 0, GET: 0, LIST: 0, DELETE: 0, bodyBytes: 0 }
 
 interface Held {
@@ -99,17 +98,10 @@ const respond = (response: ServerResponse, { body = "", headers = {}, status }: 
   response.end(body)
 }
 
-/** Settings for the next requests, and counts: not a request of the log's. */
-const control = (request: IncomingMessage, response: ServerResponse, body: Buffer): boolean => {
-  if (request.url === "/_counts") {
-    respond(response, { status: 200, body: JSON.stringify(counts) })
-    counts = { PUT: 0, GET: 0, LIST: 0, DELETE: 0, bodyBytes: 0 }
-    return true
-  }
-  if (request.url !== "/_latency") return false
-  latency = JSON.parse(body.toString())
-  respond(response, { status: 200 })
-  return true
+/** Not a request of the log's. */
+const tellCounts = (response: ServerResponse): void => {
+  respond(response, { status: 200, body: JSON.stringify(counts) })
+  counts = { PUT: 0, GET: 0, LIST: 0, DELETE: 0, bodyBytes: 0 }
 }
 
 const server = createServer((request, response) => {
@@ -122,9 +114,9 @@ const server = createServer((request, response) => {
   })
   request.on("end", () => {
     const body = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)
-    if (control(request, response, body)) return
+    if (request.url === "/_counts") return tellCounts(response)
     const transferMillis = settings.megabytesPerSecond === undefined ? 0 : bytes / settings.megabytesPerSecond / 1_000
-    const due = sampleLatency(latency, random) + transferMillis - (performance.now() - startedAt)
+    const due = sampleLatency(settings.latency, random) + transferMillis - (performance.now() - startedAt)
     // Done when it is answered: a request that is given up before that may still land.
     const finish = () => respond(response, answer(request, body))
     if (due <= 0) finish()

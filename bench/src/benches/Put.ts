@@ -1,5 +1,7 @@
 /** Sending segments as fast as the machine can, and what a processor does for it. */
 import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3"
+import type { ObjectStore } from "@effect-wal/core/store/ObjectStore"
+import type { WalService } from "@effect-wal/core/WalService"
 import { Effect } from "effect"
 import { Agent, request as httpRequest } from "node:http"
 import { nowMillis } from "../../../scripts/acceptance/Run.ts"
@@ -7,6 +9,7 @@ import type { Bench, BenchContext } from "../Bench.ts"
 import type { Measurement } from "../Line.ts"
 import { pairedRatios, type Spread, spreadOf } from "../Stats.ts"
 import { type StoreProcess, withStore } from "../store/StoreProcess.ts"
+import type { LogOptions } from "../support/OpenLog.ts"
 import { payloadsOf, recordsOf } from "../support/Payloads.ts"
 import { withClient, withRemoteLog } from "../support/RemoteLog.ts"
 
@@ -60,58 +63,75 @@ const barePut = (endpoint: string, agent: Agent, body: Uint8Array): Send => (nth
 const sdkPut = (sdk: S3Client, body: Uint8Array): Send => (nth) =>
   sdk.send(new PutObjectCommand({ Bucket: "bench", Key: `sdk/${nth}.seg`, Body: body }))
 
-/** Everything from records to durable segments of that size. */
-const logFor = (store: StoreProcess, bytes: number, millis: number): Promise<Sent> =>
-  withRemoteLog(
-    store,
-    {
-      parallelPut: { workers: lanes },
-      segment: { maxBytes: bytes, maxEntries: 1_000_000 },
-      tailBufferBytes: 0,
-      manifest: { maxSegments: 65_536, maxDelay: "1h" }
-    },
-    (wal) => {
-      const records = recordsOf(payloadsOf(Math.max(1, bytes / 16_384), Math.min(bytes, 16_384)))
-      const segmentsUntil = Effect.fnUntraced(function*(endMillis: number) {
-        while (nowMillis() < endMillis) yield* wal.append(records)
-        return (yield* wal.flush) / records.length
-      })
-      return Effect.promise(() => measure(bytes, (startedAt) => Effect.runPromise(segmentsUntil(startedAt + millis))))
-    }
-  )
+const logOptions = (bytes: number): LogOptions => ({
+  parallelPut: { workers: lanes },
+  segment: { maxBytes: bytes, maxEntries: 1_000_000 },
+  tailBufferBytes: 0,
+  manifest: { maxSegments: 65_536, maxDelay: "1h" }
+})
 
-type Rounds = Record<"node:http" | "AWS SDK" | "client" | "log", Array<Sent>>
+/** Everything from records to durable segments of that size. */
+const sendThrough = (wal: WalService, bytes: number, millis: number): Promise<Sent> => {
+  const records = recordsOf(payloadsOf(Math.max(1, bytes / 16_384), Math.min(bytes, 16_384)))
+  const segmentsUntil = Effect.fnUntraced(function*(endMillis: number) {
+    let segments = 0
+    while (nowMillis() < endMillis) {
+      yield* wal.append(records)
+      segments++
+    }
+    yield* wal.flush
+    return segments
+  })
+  return measure(bytes, (startedAt) => Effect.runPromise(segmentsUntil(startedAt + millis)))
+}
+
+type Rounds = Record<"node:http" | "AWS SDK" | "client" | "client, signed" | "log", Array<Sent>>
+
+type Turns = ReadonlyArray<readonly [keyof Rounds, (millis: number) => Promise<Sent>]>
+
+const takeTurns = async (context: BenchContext, bytes: number, turns: Turns): Promise<Rounds> => {
+  const rounds: Rounds = { "node:http": [], "AWS SDK": [], client: [], "client, signed": [], log: [] }
+  for (let round = 0; round <= context.rounds; round++) {
+    for (const [index, [name, run]] of turns.entries()) {
+      context.progress((round + index / turns.length) / (context.rounds + 1), `${name}, ${bytes} bytes`)
+      const sent = await run(round === 0 ? context.roundMillis / 4 : context.roundMillis)
+      if (round > 0) rounds[name].push(sent)
+    }
+  }
+  return rounds
+}
 
 const measureSize = async (context: BenchContext, store: StoreProcess, bytes: number): Promise<Rounds> => {
   const body = payloadsOf(1, bytes)[0] ?? new Uint8Array(bytes)
   const agent = new Agent({ keepAlive: true, maxSockets: lanes })
   const credentials = { accessKeyId: "bench", secretAccessKey: "bench" }
   const sdk = new S3Client({ endpoint: store.endpoint, region: "us-east-1", forcePathStyle: true, credentials })
-  const rounds: Rounds = { "node:http": [], "AWS SDK": [], client: [], log: [] }
+  let nth = 0
+  const clientPut = (client: ObjectStore["Service"]): Send => () =>
+    Effect.runPromise(client.create(`client/${bytes}-${nth++}.seg`, body))
+  const measureOn = (client: ObjectStore["Service"], signing: ObjectStore["Service"]) =>
+    withRemoteLog(store, logOptions(bytes), (wal) =>
+      Effect.promise(() =>
+        takeTurns(context, bytes, [
+          ["node:http", (millis) => sendFor(millis, bytes, barePut(store.endpoint, agent, body))],
+          ["AWS SDK", (millis) => sendFor(millis, bytes, sdkPut(sdk, body))],
+          ["client", (millis) => sendFor(millis, bytes, clientPut(client))],
+          ["client, signed", (millis) => sendFor(millis, bytes, clientPut(signing))],
+          ["log", (millis) => sendThrough(wal, bytes, millis)]
+        ])
+      ))
   try {
-    await withClient(store, (client) =>
-      Effect.promise(async () => {
-        let nth = 0
-        const put: Send = () => Effect.runPromise(client.create(`client/${bytes}-${nth++}.seg`, body))
-        for (let round = 0; round <= context.rounds; round++) {
-          const turn: ReadonlyArray<readonly [keyof Rounds, (millis: number) => Promise<Sent>]> = [
-            ["node:http", (millis) => sendFor(millis, bytes, barePut(store.endpoint, agent, body))],
-            ["AWS SDK", (millis) => sendFor(millis, bytes, sdkPut(sdk, body))],
-            ["client", (millis) => sendFor(millis, bytes, put)],
-            ["log", (millis) => logFor(store, bytes, millis)]
-          ]
-          for (const [index, [name, run]] of turn.entries()) {
-            context.progress((round + index / turn.length) / (context.rounds + 1), `${name}, ${bytes} bytes`)
-            const sent = await run(round === 0 ? context.roundMillis / 4 : context.roundMillis)
-            if (round > 0) rounds[name].push(sent)
-          }
-        }
-      }))
+    return await withClient(
+      store,
+      (client) =>
+        Effect.promise(() =>
+          withClient(store, (signing) => Effect.promise(() => measureOn(client, signing)), "over_tls")
+        )
+    )
   } finally {
     sdk.destroy()
     agent.destroy()
   }
-  return rounds
 }
 
 const cpuGoals = { "1 MiB": 1.5, "4 KiB": 0.5 } as const
@@ -145,6 +165,7 @@ const linesOf = (size: keyof typeof cpuGoals, rounds: Rounds): ReadonlyArray<Mea
       floor: { name: "node:http", value: cpu("node:http").median, unit: "s" }
     },
     context("client"),
+    { ...context("client, signed"), note: "bodies are part of the signature, as they are without TLS" },
     context("AWS SDK"),
     context("node:http")
   ]

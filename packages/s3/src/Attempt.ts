@@ -40,6 +40,9 @@ export type Send = <A>(
   call: (signal: AbortSignal) => Promise<A>
 ) => Effect.Effect<A, S3Failure>
 
+// A PUT around the SDK tells it nothing of the store's clock: its first repeat does, and the second one is right.
+const clockRepeats = 2
+
 const detailLength = 300
 
 const scrub = (message: string, secrets: Secrets | undefined): string => {
@@ -109,9 +112,7 @@ export const makeAttempts: (source: CredentialsSource) => Effect.Effect<Attempts
       }).pipe(refreshLock.withPermits(1))
 
     const corrected = <A>(deadline: Duration.Duration, once: Effect.Effect<A, S3Failure>) =>
-      attempt(deadline, once).pipe(
-        Effect.catchIf(isClockSkew, () => attempt(deadline, once))
-      )
+      Effect.retry(attempt(deadline, once), { while: isClockSkew, times: clockRepeats })
 
     return (deadline, once) =>
       Effect.suspend(() => {

@@ -1,9 +1,4 @@
-/**
- * The AWS SDK behind the few requests that the store needs. Nothing else imports the SDK.
- *
- * Set up so that one call is one request: no retries of the SDK's, no 100-continue round, no checksum but the one that
- * the caller has, an agent of our own that keeps connections and is closed with the scope.
- */
+/** The few requests that the store needs, in front of the AWS SDK: what is asked, and what the answers hold. */
 import {
   DeleteObjectCommand,
   DeleteObjectsCommand,
@@ -12,27 +7,26 @@ import {
   GetObjectCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
-  PutObjectCommand,
-  S3Client as Sdk
+  PutObjectCommand
 } from "@aws-sdk/client-s3"
-import type { GetObjectCommandOutput, LifecycleRule as SdkLifecycleRule, S3ClientConfig } from "@aws-sdk/client-s3"
+import type { GetObjectCommandOutput, LifecycleRule as SdkLifecycleRule, S3Client as Sdk } from "@aws-sdk/client-s3"
 import type { RemoveFailure, Tag } from "@effect-wal/core/store/ObjectStore"
-import { ConfigError } from "@effect-wal/core/WalError"
-import { Duration, Effect, Redacted } from "effect"
+import type { ConfigError } from "@effect-wal/core/WalError"
+import { Effect } from "effect"
 import type { Scope } from "effect"
-import { Agent as HttpAgent } from "node:http"
-import { Agent as HttpsAgent } from "node:https"
 import { crc32 as crc32Of } from "node:zlib"
-import { inspectAnswer, refused } from "./AnswerInspection.ts"
-import type { RawResponse } from "./AnswerInspection.ts"
+import { refused } from "./AnswerInspection.ts"
 import { makeSend } from "./Attempt.ts"
 import type { Send } from "./Attempt.ts"
 import type { LifecycleRule } from "./BucketAdvice.ts"
+import { makeDirectPut } from "./DirectPut.ts"
+import type { DirectPut } from "./DirectPut.ts"
 import { collectBody } from "./ResponseBody.ts"
 import type { S3Failure } from "./S3Answer.ts"
-import type { ResolvedS3Options, S3Credentials } from "./S3Options.ts"
+import type { ResolvedS3Options } from "./S3Options.ts"
 import { listedOf, rangeOf, removeFailuresOf, shortBodyProblem } from "./S3Result.ts"
 import type { Listed } from "./S3Result.ts"
+import { makeSdk } from "./Sdk.ts"
 
 export interface PutRequest {
   readonly key: string
@@ -70,108 +64,13 @@ export interface S3Client {
   readonly versioning: Effect.Effect<string | undefined, S3Failure>
 }
 
-const identityOf = (credentials: S3Credentials) => ({
-  accessKeyId: credentials.accessKeyId,
-  secretAccessKey: Redacted.value(credentials.secretAccessKey),
-  ...(credentials.sessionToken === undefined ? {} : { sessionToken: Redacted.value(credentials.sessionToken) })
-})
-
-const credentialsConfig: (options: ResolvedS3Options) => Effect.Effect<Pick<S3ClientConfig, "credentials">> = Effect
-  .fnUntraced(function*(options) {
-    const given = options.credentials
-    if (given === undefined) return {}
-    if (!("provider" in given)) return { credentials: identityOf(given) }
-    // The SDK asks by a promise; the effect keeps the services of the layer that made this client.
-    const context = yield* Effect.context()
-    return { credentials: () => Effect.runPromiseWith(context)(Effect.map(given.provider, identityOf)) }
-  })
-
-interface Agents {
-  readonly http: HttpAgent
-  readonly https: HttpsAgent
-}
-
-type Logger = NonNullable<S3ClientConfig["logger"]>
-
-const sdkConfig = (options: ResolvedS3Options, agents: Agents, logger: Logger): S3ClientConfig => {
-  const backstopMillis = 2 *
-    Math.max(Duration.toMillis(options.attemptDeadline), Duration.toMillis(options.smallRequestDeadline))
-  return {
-    ...(options.region === undefined ? {} : { region: options.region }),
-    ...(options.endpoint === undefined ? {} : { endpoint: options.endpoint }),
-    forcePathStyle: options.forcePathStyle,
-    maxAttempts: 1,
-    expectContinueHeader: false,
-    requestChecksumCalculation: "WHEN_REQUIRED",
-    // The log's own checksums find damage and say where; a failed check here would look like a broken connection.
-    responseChecksumValidation: "WHEN_REQUIRED",
-    requestHandler: {
-      httpAgent: agents.http,
-      httpsAgent: agents.https,
-      connectionTimeout: Duration.toMillis(options.connectTimeout),
-      requestTimeout: backstopMillis,
-      throwOnRequestTimeout: true,
-      socketTimeout: backstopMillis,
-      logger
-    }
-  }
-}
-
-/** The SDK warns about used-up connections on the console, unless it is given a log of ours. */
-const sdkLogger: Effect.Effect<Logger> = Effect.map(Effect.context(), (context) => {
-  const fork = Effect.runForkWith(context)
-  const silent = () => undefined
-  const warn = (...content: ReadonlyArray<unknown>) => {
-    fork(Effect.logWarning(...content))
-  }
-  return { trace: silent, debug: silent, info: silent, warn, error: warn }
-})
-
-// Without a region the SDK refuses each request by itself: a mistake in the set-up, not a store that is down.
-const requireRegion = (sdk: Sdk): Effect.Effect<string, ConfigError> =>
-  Effect.tryPromise({
-    try: () => sdk.config.region(),
-    catch: () =>
-      new ConfigError({
-        source: "S3 options",
-        problems: [{ path: "s3.region", rule: "must be given here, in AWS_REGION or in the profile" }]
-      })
-  })
-
-const makeSdk: (options: ResolvedS3Options) => Effect.Effect<Sdk, ConfigError, Scope.Scope> = Effect.fnUntraced(
-  function*(options) {
-    const settings = { keepAlive: true, maxSockets: options.maxSockets }
-    const agents = { http: new HttpAgent(settings), https: new HttpsAgent(settings) }
-    const credentials = yield* credentialsConfig(options)
-    const logger = yield* sdkLogger
-    const sdk = yield* Effect.acquireRelease(
-      Effect.sync(() => new Sdk({ ...sdkConfig(options, agents, logger), ...credentials })),
-      (client) =>
-        Effect.sync(() => {
-          client.destroy()
-          agents.http.destroy()
-          agents.https.destroy()
-        })
-    )
-    yield* requireRegion(sdk)
-    sdk.middlewareStack.add(
-      (next, context) => (args) =>
-        next(args).then((result) => {
-          const response: RawResponse = Object(result.response)
-          return inspectAnswer(context.commandName ?? "", response).then(() => result)
-        }),
-      // Low priority in this step is next to the wire: the answer is seen before the SDK's parser has it.
-      { name: "inspectAnswer", step: "deserialize", priority: "low" }
-    )
-    return sdk
-  }
-)
-
 const base64OfCrc32 = (value: number): string => {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32BE(value >>> 0)
   return bytes.toString("base64")
 }
+
+const checksumOf = (request: PutRequest): string => base64OfCrc32(request.crc32 ?? crc32Of(request.body))
 
 const writeHeaders = (options: ResolvedS3Options, request: PutRequest) => ({
   ...(request.ifNoneMatch === undefined ? {} : { IfNoneMatch: request.ifNoneMatch }),
@@ -179,7 +78,7 @@ const writeHeaders = (options: ResolvedS3Options, request: PutRequest) => ({
   ...(options.checksums === "when_required" ? {} : {
     // Without the algorithm's name some stores take the checksum and do not look at it.
     ChecksumAlgorithm: "CRC32" as const,
-    ChecksumCRC32: base64OfCrc32(request.crc32 ?? crc32Of(request.body))
+    ChecksumCRC32: checksumOf(request)
   }),
   ...(options.encryption === undefined ? {} : { ServerSideEncryption: options.encryption.type }),
   ...(options.encryption?.type === "aws:kms" && options.encryption.kmsKeyId !== undefined ?
@@ -211,26 +110,47 @@ const wholeBody = (answer: GetObjectCommandOutput, signal: AbortSignal, firstByt
   })
 }
 
+/** The headers of a direct PUT that are its own; those of every PUT are learnt. */
+const directHeaders = (options: ResolvedS3Options, request: PutRequest): Record<string, string> => ({
+  ...(request.ifNoneMatch === undefined ? {} : { "if-none-match": request.ifNoneMatch }),
+  ...(request.ifMatch === undefined ? {} : { "if-match": request.ifMatch }),
+  ...(options.checksums === "when_required" ? {} : { "x-amz-checksum-crc32": checksumOf(request) })
+})
+
 /** What a request needs: the SDK's client, the sender, and the bucket's settings. */
 interface Line {
   readonly sdk: Sdk
+  /** How to send a PUT around the SDK's middleware; `undefined` where that cannot be, or is not wanted. */
+  readonly directPut: () => DirectPut | undefined
   readonly send: Send
   readonly options: ResolvedS3Options
 }
 
+const putCommand = (options: ResolvedS3Options, request: PutRequest): PutObjectCommand =>
+  new PutObjectCommand({
+    Bucket: options.bucket,
+    Key: request.key,
+    Body: request.body,
+    ContentLength: request.body.byteLength,
+    ContentType: "application/octet-stream",
+    ...writeHeaders(options, request)
+  })
+
+const sdkPut = ({ options, sdk }: Line, request: PutRequest, abortSignal: AbortSignal) =>
+  sdk.send(putCommand(options, request), { abortSignal }).then((answer) => answer.ETag)
+
 const put = (line: Line, request: PutRequest) =>
-  line.send(line.options.attemptDeadline, (abortSignal) =>
-    line.sdk.send(
-      new PutObjectCommand({
-        Bucket: line.options.bucket,
-        Key: request.key,
-        Body: request.body,
-        ContentLength: request.body.byteLength,
-        ContentType: "application/octet-stream",
-        ...writeHeaders(line.options, request)
-      }),
-      { abortSignal }
-    ).then((answer) => answer.ETag))
+  Effect.suspend(() => {
+    // Only the first try: the SDK learns from what a repeat is for (the store's clock).
+    let direct = line.directPut()
+    return line.send(line.options.attemptDeadline, (abortSignal) => {
+      const send = direct
+      direct = undefined
+      if (send === undefined) return sdkPut(line, request, abortSignal)
+      const { body, key } = request
+      return send({ key, body, headers: directHeaders(line.options, request) }, abortSignal)
+    })
+  })
 
 const get = (line: Line, key: string, firstBytes: number | undefined) =>
   line.send(line.options.attemptDeadline, (abortSignal) =>
@@ -275,7 +195,11 @@ export const make: (options: ResolvedS3Options) => Effect.Effect<S3Client, Confi
         credentials: (request) => sdk.config.credentials(request),
         refreshable: options.credentials === undefined || "provider" in options.credentials
       })
-      const line: Line = { sdk, send, options }
+      const example = putCommand(options, { key: "example", body: new Uint8Array(0) })
+      const directPut = options.putPath === "direct"
+        ? yield* Effect.promise(() => makeDirectPut(sdk, { example, unsignedPayload: options.unsignedPayload }))
+        : () => undefined
+      const line: Line = { sdk, send, options, directPut }
       const Bucket = options.bucket
       const small = options.smallRequestDeadline
       return {

@@ -67,6 +67,27 @@ export const presetTable = (presets: Presets): string =>
     presets.flatMap(([name, settings]) => [10, 100, 1_000, 10_000].map((rate) => presetRow(name, settings, rate)))
   )
 
+/** Callers at a rate that linger alone would send ten PUTs a second or more for. */
+const budgetLoad: Load = { recordsPerSecond: 100, recordBytes }
+
+const budgetTable = Effect.fnUntraced(function*() {
+  const row = Effect.fnUntraced(function*(preset: PresetName, flushInterval: "1s" | "10s", dollarsPerMonth: number) {
+    const budget = dollarsPerMonth === Infinity ? {} : { budget: { dollarsPerMonth } }
+    const settings = yield* settingsOf({ preset, segment: { flushInterval }, ...budget })
+    const [, , , p50 = "", puts = "", spent = ""] = presetRow(preset, settings, budgetLoad.recordsPerSecond)
+    const shown = dollarsPerMonth === Infinity ? "none" : dollars(dollarsPerMonth)
+    return [code(preset), code(flushInterval), shown, p50, puts, spent]
+  })
+  const rows = yield* Effect.forEach(
+    ([["balanced", "1s"], ["balanced", "10s"], ["aggressive", "10s"]] as const).flatMap(([preset, interval]) =>
+      [Infinity, 50, 10, 1].map((budget) => [preset, interval, budget] as const)
+    ),
+    ([preset, interval, budget]) => row(preset, interval, budget)
+  )
+  const head = ["preset", "flush_interval", "budget a month", "p50 until durable", "segments/s", "requests a month"]
+  return table(head, rows)
+})
+
 const exampleTable = (settings: WalOptions): string => {
   const cost = costOf(settings, sourceLoad, { ...unattended, storedFor })
   const { manifestPuts, segmentPuts, storage, total } = cost.dollarsPerMonth
@@ -206,6 +227,15 @@ gathers until one is. Storage comes on top. An idle log makes no requests and co
 equal to \`flush_interval\` gives the rates of the source documents.
 
 ${presetTable([...presets, ["low_latency", lanes]])}
+
+## A budget
+
+\`budget\` says what all PUTs of a log may come to, in PUTs a second or in dollars a month. While more were sent of late,
+\`linger\` is stretched for who waits for durability, up to \`flush_interval\` and never beyond it: that bounds the
+wait, and with it how small a budget can be kept to. Full segments and flushes are not held back.
+${whole(budgetLoad.recordsPerSecond)} records a second, one worker:
+
+${yield* budgetTable()}
 
 ## The example of the source document
 

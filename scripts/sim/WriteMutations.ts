@@ -192,10 +192,6 @@ const liveness = [
   ]),
   mutation("who waits for room is not told that there is some", [
     "write/Segmenter.ts",
-    "    this.buffer.give(bytes)\n    this.room.wake()\n",
-    "    this.buffer.give(bytes)\n"
-  ], [
-    "write/Segmenter.ts",
     "    this.events.wake()\n    this.room.wake()\n",
     "    this.events.wake()\n"
   ]),
@@ -213,6 +209,17 @@ const liveness = [
     "log/LogEngine.ts",
     "this.fate.onEnd((error) => this.failOutstanding(error))",
     "this.fate.onEnd(() => undefined)"
+  ]),
+  mutation("linger ignores the fence", [
+    "log/LogEngine.ts",
+    "...(abandoned === undefined ? [] : [abandoned])",
+    "...(abandoned === undefined ? [] : [])"
+  ]),
+  mutation("closing waits for the budget", [
+    "write/SealPolicy.ts",
+    "if (situation.flush !== \"none\") return { _tag: \"Seal\", reason: situation.flush }",
+    "if (situation.flush !== \"none\" && situation.withinBudgetAt <= situation.nowMillis) " +
+    "return { _tag: \"Seal\", reason: situation.flush }"
   ]),
   mutation("who waits for the manifest is not told that the log is over", [
     "manifest/ManifestCoordinator.ts",

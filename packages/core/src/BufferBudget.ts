@@ -39,9 +39,10 @@ export class BufferBudgetState {
     this.used += bytes
   }
 
+  /** Told to the others only while one of them waits: else each stored segment would cost something for every open log. */
   give(bytes: number): void {
     this.used -= bytes
-    this.tell()
+    if (this.isShort) this.tell()
   }
 
   /** Somebody waits for room, until the answer is called. */
@@ -53,7 +54,7 @@ export class BufferBudgetState {
     }
   }
 
-  /** Calls back after every release and when somebody starts to wait, until the answer is called. */
+  /** Calls back when somebody starts to wait, and after every release while one does, until the answer is called. */
   subscribe(listener: () => void): () => void {
     this.listeners.add(listener)
     return () => {

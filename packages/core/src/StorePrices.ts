@@ -18,6 +18,9 @@ export interface StorePrices {
   readonly gigabyteBytes: number
 }
 
+/** A month as the source documents count: 30 days. */
+export const hoursPerMonth = 720
+
 /**
  * S3 Standard in us-east-1, without free tier, transfer or tax: the prices of the source document of July 2026, to be
  * compared with the public page. A gigabyte is 10^9 bytes as there; AWS meters in 2^30 (https://aws.amazon.com/s3/faqs/),
@@ -33,3 +36,7 @@ export const s3StandardUsEast1: StorePrices = {
   perGigabyteMonth: 0.023,
   gigabyteBytes: 1e9
 }
+
+/** How many PUTs a second, all month long, cost so many dollars. */
+export const putsPerSecondFor = (dollarsPerMonth: number, prices: StorePrices = s3StandardUsEast1): number =>
+  dollarsPerMonth * 1_000 / (prices.per1000Puts * hoursPerMonth * 3_600)

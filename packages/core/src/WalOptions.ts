@@ -13,6 +13,11 @@ export interface SegmentOptions {
   readonly linger: Duration.Duration
 }
 
+export interface PutBudgetOptions {
+  /** PUTs a second, of all kinds: beyond it `linger` is stretched, up to the flush interval. */
+  readonly putsPerSecond: number
+}
+
 export interface ParallelPutOptions {
   readonly workers: number
   readonly pipelineDepth: number
@@ -56,6 +61,8 @@ export interface WalOptions {
   readonly streamId: string
   readonly prefix: string
   readonly segment: SegmentOptions
+  /** Absent: `linger` is never stretched. */
+  readonly budget?: PutBudgetOptions
   readonly parallelPut: ParallelPutOptions
   readonly compression: CompressionSetting & { readonly thresholdBytes: number }
   readonly cursor: CursorOptions

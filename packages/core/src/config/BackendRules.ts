@@ -7,6 +7,7 @@
  */
 import { Duration } from "effect"
 import type { WalOptions } from "../WalOptions.ts"
+import { budgetRules } from "./BudgetRules.ts"
 import type { Path, Problem } from "./DecodeTree.ts"
 import { localRules, missing, perEntryRules, syncRules } from "./LocalRules.ts"
 import {
@@ -243,6 +244,7 @@ export const durabilityRules = (durability: DurabilityBlock, start: Path): Reado
   const inBackend = [
     ...kindRules(backend, kind),
     ...syncRules(backend.sync, kind, ["sync"], [["type"]]),
+    ...budgetRules(backend, kind, backend.sync ?? durability.sync),
     ...singleWriterRules(backend, backend.s3?.conditional_writes ?? "required", [["s3", "conditional_writes"]]),
     ...logRules(backend)
   ]

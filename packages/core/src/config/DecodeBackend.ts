@@ -5,6 +5,7 @@ import { Effect, Result, Schema } from "effect"
 import { ConfigError } from "../WalError.ts"
 import type { WalOptions } from "../WalOptions.ts"
 import { durabilityRules } from "./BackendRules.ts"
+import { budgetNotices } from "./BudgetRules.ts"
 import { decodeTree, reportProblems } from "./DecodeTree.ts"
 import { BackendBlock, backendKind, type DurabilityBlock } from "./OptionsSchema.ts"
 import {
@@ -36,17 +37,18 @@ export const resolveDurability = (
 ): BackendSettings => {
   const { backend } = durability
   const kind = backendKind(durability) ?? "object_store"
+  const options = resolveLog(backend, {
+    kind,
+    conditionalWrites: backend.s3?.conditional_writes ?? "required",
+    sync: durability.sync,
+    host,
+    streamId
+  })
   return {
-    options: resolveLog(backend, {
-      kind,
-      conditionalWrites: backend.s3?.conditional_writes ?? "required",
-      sync: durability.sync,
-      host,
-      streamId
-    }),
+    options,
     store: resolveStore(backend, kind, durability.path),
     spool: resolveSpool(backend),
-    notices: backendNotices(backend, kind)
+    notices: [...backendNotices(backend, kind), ...budgetNotices(options)]
   }
 }
 

@@ -11,6 +11,7 @@ import { formatSize, parseSize } from "./SizeText.ts"
 /** What kind of value a field takes; a substituted variable is text and is read as that kind. */
 export type FieldKind =
   | "integer"
+  | "number"
   | "size"
   | "duration"
   | "choice"
@@ -81,16 +82,31 @@ export const optional = <A>(self: Field<A>, shown?: string) => {
 
 const absent = (value: unknown): value is null | undefined => value === null || value === undefined
 
-/** A whole number; text is refused, also text of digits. */
-export const integer = (options: { readonly min: number; readonly max: number; readonly note: string }) => {
-  const range = `${options.min} to ${options.max}`
-  return field(Schema.Number, { kind: "integer", range, note: options.note }, (value) => {
-    if (typeof value === "string") return Result.fail(`must be a whole number, ${range}; write it without quotes`)
-    return typeof value === "number" && Number.isSafeInteger(value) && value >= options.min && value <= options.max
+interface NumberLimits {
+  /** Inclusive, as `max`. */
+  readonly min: number
+  readonly max: number
+  readonly note: string
+}
+
+const numeric = (kind: "integer" | "number", what: string, isOne: (value: number) => boolean) =>
+(
+  { max, min, note }: NumberLimits
+) => {
+  const range = `${min} to ${max}`
+  return field(Schema.Number, { kind, range, note }, (value) => {
+    if (typeof value === "string") return Result.fail(`must be ${what}, ${range}; write it without quotes`)
+    return typeof value === "number" && isOne(value) && value >= min && value <= max
       ? Result.succeed(value)
-      : Result.fail(`${absent(value) ? "has no value; it " : ""}must be a whole number, ${range}`)
+      : Result.fail(`${absent(value) ? "has no value; it " : ""}must be ${what}, ${range}`)
   })
 }
+
+/** A whole number; text is refused, also text of digits. */
+export const integer = numeric("integer", "a whole number", Number.isSafeInteger)
+
+/** A number with or without decimals; text is refused. */
+export const decimal = numeric("number", "a number", Number.isFinite)
 
 /** A duration; `min` and `max` are inclusive and written as in the file. */
 export const duration = (options: { readonly min: string; readonly max: string; readonly note: string }) => {

@@ -7,7 +7,8 @@
  */
 import { Effect, Schema } from "effect"
 import { idRule, isId, isPrefix, prefixRule } from "../LogId.ts"
-import { choice, duration, flag, integer, optional, refused, size, text, withDefault } from "./Field.ts"
+import { BudgetBlock } from "./BudgetSchema.ts"
+import { choice, duration, flag, integer, optional, size, text, withDefault } from "./Field.ts"
 import { ProducersBlock } from "./ProducersSchema.ts"
 import { LegacySegment, SegmentTuning } from "./SegmentSchema.ts"
 import { conditionalWrites, DirectoryBlock, LocalBlock, S3Block, SpoolBlock } from "./StoreSchema.ts"
@@ -173,8 +174,6 @@ const sync = choice(["group_commit", "periodic", "per_entry"], {
     "`type: local`, gives each record a segment and a sync of its own. Either in `durability` or in `backend`."
 })
 
-const notHere = (what: string): string => `${what} is not in this version; remove the key`
-
 /** The ids of a local log that are not given: nobody else shares its disk. */
 export const localIds = { nodeId: "node-0", streamId: "main" } as const
 
@@ -197,6 +196,7 @@ const logFields = {
     "none"
   ),
   segment_tuning: block(SegmentTuning),
+  budget: Schema.optionalKey(BudgetBlock),
   parallel_put: block(ParallelPut),
   compression: block(Compression),
   cursor: block(Cursor),
@@ -265,8 +265,7 @@ export const BackendBlock = Schema.Struct({
   directory: Schema.optionalKey(DirectoryBlock),
   ...logFields,
   segment: Schema.optionalKey(LegacySegment),
-  spool: Schema.optionalKey(SpoolBlock),
-  budget: refused(notHere("the budget"))
+  spool: Schema.optionalKey(SpoolBlock)
 })
 
 const libraryFields = {

@@ -4,6 +4,7 @@
 import { Duration, type Redacted } from "effect"
 import type { SegmentOptions, WalOptions } from "../WalOptions.ts"
 import { compressionLevels } from "./BackendRules.ts"
+import { resolveBudget } from "./BudgetRules.ts"
 import { type BackendBlock, type BackendKind, localIds, type LogSettings } from "./OptionsSchema.ts"
 import { presets } from "./Presets.ts"
 import { defaultMaxFileBytes } from "./StoreSchema.ts"
@@ -31,6 +32,8 @@ export interface S3Settings {
   readonly smallRequestDeadline: Duration.Duration
   readonly connectTimeout: Duration.Duration
   readonly checksums: "when_supported" | "when_required"
+  readonly putPath: "direct" | "sdk"
+  readonly unsignedPayload: "over_tls" | "always"
   readonly etagQuoting: "auto" | "quoted" | "unquoted"
   readonly conditionalWrites: "required" | "single_writer"
   readonly maxSockets: number
@@ -89,6 +92,8 @@ const s3Settings = (s3: NonNullable<BackendBlock["s3"]>): S3Settings => {
     smallRequestDeadline: s3.small_request_deadline,
     connectTimeout: s3.connect_timeout,
     checksums: s3.checksums,
+    putPath: s3.put_path,
+    unsignedPayload: s3.unsigned_payload,
     etagQuoting: s3.etag,
     conditionalWrites: s3.conditional_writes,
     maxSockets: s3.max_sockets
@@ -176,6 +181,7 @@ export const resolveLog = (backend: LogSettings, outer: OuterSettings): WalOptio
     ...ids,
     prefix: backend.prefix ?? "",
     segment: resolveSegment(backend, sync, outer.kind),
+    ...resolveBudget(backend.budget),
     parallelPut: {
       workers: backend.parallel_put.workers,
       pipelineDepth: backend.parallel_put.pipeline_depth,

@@ -6,6 +6,7 @@ import type { Schema } from "effect"
 import { ConfigError } from "../WalError.ts"
 import type { WalOptions } from "../WalOptions.ts"
 import { identityRules, logRules, singleWriterRules } from "./BackendRules.ts"
+import { budgetRules } from "./BudgetRules.ts"
 import {
   decodeTree,
   fieldAt,
@@ -43,6 +44,15 @@ export interface WalOptionsInput {
     readonly flushInterval?: DurationInput
     /** 0 is allowed: seal as soon as somebody waits and a worker is free. */
     readonly linger?: DurationInput
+  }
+  /**
+   * What all PUTs of the log may come to; give one of the two. While more were sent of late, `linger` is stretched for who
+   * waits for durability, up to `flushInterval` and never beyond it.
+   */
+  readonly budget?: {
+    readonly putsPerSecond?: number
+    /** For PUTs, in 30 days, at the prices of `s3StandardUsEast1`. */
+    readonly dollarsPerMonth?: number
   }
   readonly parallelPut?: {
     readonly workers?: number
@@ -92,7 +102,7 @@ export interface WalOptionsInput {
 }
 
 /** What a log on this machine's disk is made with: the same, but for the place and for what its store decides. */
-export interface LocalOptionsInput extends Omit<WalOptionsInput, "sync"> {
+export interface LocalOptionsInput extends Omit<WalOptionsInput, "budget" | "sync"> {
   /** The directory; created when it is not there. Several logs can share it. */
   readonly path: string
   /** A file is followed by the next one at this size. Default 64 MiB. */
@@ -189,7 +199,8 @@ const decodeInput = <S extends Schema.ConstraintDecoder<unknown> & Schema.Top>(
 const libraryRules = (block: typeof LogBlock.Type, kind: BackendKind): ReadonlyArray<Problem> => [
   ...identityRules(block),
   ...logRules(block),
-  ...syncRules(block.sync, kind, ["sync"], [])
+  ...syncRules(block.sync, kind, ["sync"], []),
+  ...budgetRules(block, kind, block.sync)
 ]
 
 /**

@@ -94,6 +94,21 @@ export const S3Block = Schema.Struct({
     }),
     "when_supported"
   ),
+  put_path: withDefault(
+    choice(["direct", "sdk"], {
+      note:
+        "How segments are sent: `direct` goes around the middleware of the AWS SDK, with its credentials, signature " +
+        "and connections, and takes far less of the processor; `sdk` sends them as it sends all else."
+    }),
+    "direct"
+  ),
+  unsigned_payload: withDefault(
+    choice(["over_tls", "always"], {
+      note: "When a direct PUT leaves its body out of its signature. `always`, for trusted networks: without TLS the " +
+        "signature then proves who sends and not what; the checksum still finds accidents."
+    }),
+    "over_tls"
+  ),
   etag: withDefault(
     choice(["auto", "quoted", "unquoted"], {
       note: "How the store wants ETags in conditions; `auto` finds out at start."

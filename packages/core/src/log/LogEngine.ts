@@ -137,9 +137,7 @@ export class LogEngine {
       segments: segmentsOf(options, open.spool),
       clock: ambient.clock,
       workerFree: () => this.pool.hasFreeWorker || this.spooler?.isFree === true,
-      onAccepted: (count) => {
-        stats.recordsAppended += count
-      },
+      stats,
       onSealed: () => this.spooler?.poke(),
       refusal: () => this.diskFull
     })

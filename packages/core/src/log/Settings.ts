@@ -42,6 +42,7 @@ export const segmenterSettings = (options: WalOptions, opened: OpenedEpoch): Seg
   flushIntervalMillis: Duration.toMillis(options.segment.flushInterval),
   lingerMillis: Duration.toMillis(options.segment.linger),
   sync: options.sync,
+  ...options.budget,
   maxBufferedBytes: options.maxBufferedBytes,
   maxRecordBytes: options.maxRecordBytes,
   maxSegmentBytes: options.maxSegmentBytes,

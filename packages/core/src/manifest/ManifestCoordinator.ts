@@ -130,7 +130,7 @@ export class ManifestCoordinator {
     if (this.fenced || this.parts.fate.ended !== undefined) return yield* Effect.never
     if (decision._tag === "Wait") return yield* this.events.wait
     if (decision._tag === "WaitUntil") return yield* this.events.waitAtMost(decision.atMillis - nowMillis)
-    yield* Effect.withSpan(this.write(), "wal.manifest")
+    yield* Effect.withSpan(this.write(), "wal.manifest", { captureStackTrace: false })
   })
 
   /** One batch. Who asks after it has started waits for the next one. */

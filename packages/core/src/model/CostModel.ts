@@ -5,12 +5,13 @@
  * failure. `wal_store_requests_total` counts what a running log really asks.
  */
 import { Duration } from "effect"
-import { s3StandardUsEast1, type StorePrices } from "../StorePrices.ts"
+import { hoursPerMonth, s3StandardUsEast1, type StorePrices } from "../StorePrices.ts"
 import type { WalOptions } from "../WalOptions.ts"
+import { segmentsPerManifest } from "./PutShare.ts"
 import { type Conditions, type Load, segmentRhythm, type SegmentSettings } from "./SegmentRhythm.ts"
 import { throughputCeiling } from "./ThroughputCeiling.ts"
 
-export type CostSettings = SegmentSettings & Pick<WalOptions, "manifest" | "maxBufferedBytes">
+export type CostSettings = SegmentSettings & Pick<WalOptions, "maxBufferedBytes">
 
 export interface CostConditions extends Conditions {
   /** How long a record stays stored: until it is committed and trimmed, or as retention says. */
@@ -44,17 +45,8 @@ export interface Cost {
   readonly dollarsPerMonth: Requests & { readonly storage: number; readonly total: number }
 }
 
-/** A month as the source documents count: 30 days. */
-export const hoursPerMonth = 720
-
 /** The most that one opening asks where nothing is wrong; a test counts it. */
 export const requestsOfOpening = { puts: 3, gets: 4, lists: 1 }
-
-/** Segments that one writing of the manifest covers. */
-export const segmentsPerManifest = (
-  { maxDelay, maxSegments }: WalOptions["manifest"],
-  segmentsPerSecond: number
-): number => Math.max(1, Math.min(maxSegments, Math.ceil(segmentsPerSecond * Duration.toMillis(maxDelay) / 1_000)))
 
 const monthOf = (hour: Requests, openings: CostConditions["openings"]): Requests => {
   const { perMonth, replayedSegments } = openings ?? { perMonth: 0, replayedSegments: 0 }
@@ -66,16 +58,22 @@ const monthOf = (hour: Requests, openings: CostConditions["openings"]): Requests
   }
 }
 
+/** What so many requests cost, in dollars, by kind and in all. */
+export const requestDollars = (
+  requests: Requests,
+  prices: StorePrices = s3StandardUsEast1
+): Requests & { readonly total: number } => {
+  const segmentPuts = requests.segmentPuts * prices.per1000Puts / 1_000
+  const manifestPuts = requests.manifestPuts * prices.per1000Puts / 1_000
+  const gets = requests.gets * prices.per1000Gets / 1_000
+  const lists = requests.lists * prices.per1000Lists / 1_000
+  return { segmentPuts, manifestPuts, gets, lists, total: segmentPuts + manifestPuts + gets + lists }
+}
+
 const dollarsOf = (month: Requests, storedBytes: number, prices: StorePrices): Cost["dollarsPerMonth"] => {
-  const dollars = {
-    segmentPuts: month.segmentPuts * prices.per1000Puts / 1_000,
-    manifestPuts: month.manifestPuts * prices.per1000Puts / 1_000,
-    gets: month.gets * prices.per1000Gets / 1_000,
-    lists: month.lists * prices.per1000Lists / 1_000,
-    storage: storedBytes / prices.gigabyteBytes * prices.perGigabyteMonth
-  }
-  const { gets, lists, manifestPuts, segmentPuts, storage } = dollars
-  return { ...dollars, total: segmentPuts + manifestPuts + gets + lists + storage }
+  const requests = requestDollars(month, prices)
+  const storage = storedBytes / prices.gigabyteBytes * prices.perGigabyteMonth
+  return { ...requests, storage, total: requests.total + storage }
 }
 
 /** Requests, storage and dollars of a steady load. One beyond the ceiling counts as far as it is carried. */

@@ -6,12 +6,17 @@ import { Duration } from "effect"
 import { queuedPerWorker } from "../log/Settings.ts"
 import type { WalOptions } from "../WalOptions.ts"
 import { recordOverheadBytes } from "../write/RecordCheck.ts"
-import { type Conditions, lanesOf, type Load, recordsWhenFull, recordsWithin, segmentRhythm } from "./SegmentRhythm.ts"
+import {
+  type Conditions,
+  lanesOf,
+  type Load,
+  recordsWhenFull,
+  recordsWithin,
+  segmentRhythm,
+  type SegmentSettings
+} from "./SegmentRhythm.ts"
 
-export type LossSettings = Pick<
-  WalOptions,
-  "segment" | "parallelPut" | "maxSegmentBytes" | "maxBufferedBytes" | "sync"
->
+export type LossSettings = SegmentSettings & Pick<WalOptions, "maxBufferedBytes">
 
 export interface LossWindow {
   readonly records: number

@@ -6,6 +6,7 @@
 import { Duration } from "effect"
 import type { WalOptions } from "../WalOptions.ts"
 import { isFullFor } from "../write/SegmentLimits.ts"
+import { segmentsWithin } from "./PutShare.ts"
 
 /** What flows in. */
 export interface Load {
@@ -24,9 +25,12 @@ export interface Conditions {
 }
 
 /** Options of a log that decide about its segments; those of an open log fit. */
-export type SegmentSettings = Pick<WalOptions, "segment" | "parallelPut" | "maxSegmentBytes" | "sync">
+export type SegmentSettings = Pick<
+  WalOptions,
+  "budget" | "manifest" | "maxSegmentBytes" | "parallelPut" | "segment" | "sync"
+>
 
-export type SealedBy = "max_entries" | "max_bytes" | "flush_interval" | "linger" | "free_worker"
+export type SealedBy = "max_entries" | "max_bytes" | "flush_interval" | "linger" | "budget" | "free_worker"
 
 export interface SegmentRhythm {
   readonly recordsPerSegment: number
@@ -63,6 +67,10 @@ export const recordsWithin = (millis: number, recordsPerSecond: number): number 
 export const lanesOf = ({ parallelPut }: Pick<SegmentSettings, "parallelPut">): number =>
   parallelPut.workers * parallelPut.pipelineDepth
 
+/** Segments a second that are within the budget. */
+const mostSegments = ({ budget, manifest }: SegmentSettings): number =>
+  budget === undefined ? Number.POSITIVE_INFINITY : segmentsWithin(budget.putsPerSecond, manifest)
+
 /** How segments follow each other under a steady load; nothing flows at a rate of 0. */
 export const segmentRhythm = (settings: SegmentSettings, load: Load, conditions: Conditions): SegmentRhythm => {
   const { recordBytes, recordsPerSecond } = load
@@ -85,8 +93,11 @@ export const segmentRhythm = (settings: SegmentSettings, load: Load, conditions:
   }
   const putsWithoutDemand = recordsPerSecond / Math.min(full, recordsWithin(flushMillis, recordsPerSecond))
   const backlog = putsWithoutDemand > lanePutsPerSecond
-  const millis = demand ? lingerMillis : flushMillis
-  const lingering = sealedAfter(millis, demand ? "linger" : "flush_interval")
+  const within = demand ? mostSegments(settings) : Number.POSITIVE_INFINITY
+  const isStretched = sealedAfter(lingerMillis, "linger").segmentsPerSecond > within
+  const stretchedMillis = isStretched ? 1_000 / within : lingerMillis
+  const millis = demand ? Math.min(flushMillis, stretchedMillis) : flushMillis
+  const lingering = sealedAfter(millis, millis === flushMillis ? "flush_interval" : isStretched ? "budget" : "linger")
   const lanesSuffice = recordsPerSecond / lingering.recordsPerSegment <= lanePutsPerSecond
   return { ...(lanesSuffice ? lingering : sealedAfter(Math.max(millis, laneMillis), "free_worker")), backlog }
 }

@@ -11,7 +11,12 @@ const maxForeignKeys = 10_000
 export class LogStats {
   recordsAppended = 0
   recordsDurable = 0
+  /** Segments whose PUT was sent for the first time. */
+  segmentsSent = 0
   segmentsDurable = 0
+  /** Segments that somebody waited for longer than `linger`, for the budget's sake, and how much longer in all. */
+  lingersStretched = 0
+  lingerStretchedMillis = 0
   /** Segments that went to the spool, and spooled segments of ended epochs that were appended again. */
   segmentsSpooled = 0
   segmentsReappended = 0
@@ -47,6 +52,11 @@ export class LogStats {
   /** Objects that are not ours among those that were listed; beyond the bound they are not told apart any more. */
   get foreignObjects(): number {
     return this.foreignKeys.size
+  }
+
+  /** PUTs that were not the first of a segment: of the manifest, tries again, of opening. */
+  get otherPuts(): number {
+    return this.requests.create + this.requests.replace - this.segmentsSent
   }
 
   countForeign(key: string): void {

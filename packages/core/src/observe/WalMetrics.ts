@@ -51,6 +51,16 @@ const counters: ReadonlyArray<Counter> = [
     description: "Hedged PUTs whose second request was answered first",
     read: (stats) => stats.hedgesWon
   },
+  {
+    name: "wal_lingers_stretched_total",
+    description: "Segments that somebody waited for longer than linger, for the budget's sake",
+    read: (stats) => stats.lingersStretched
+  },
+  {
+    name: "wal_linger_stretched_seconds_total",
+    description: "How much longer that was than linger, in all",
+    read: (stats) => stats.lingerStretchedMillis / 1_000
+  },
   { name: "wal_segment_puts_total", description: "Segments made durable", read: (stats) => stats.segmentsDurable },
   {
     name: "wal_segments_spooled_total",

@@ -159,7 +159,7 @@ export class PutWorkerPool {
     return Effect.forever(Effect.flatMap(this.take, (taken) => {
       const { header, key } = taken.stamped
       const attributes = { key, records: header.count, bytes: header.rawBytes }
-      return Effect.withSpan(this.put(taken), "wal.put", { attributes })
+      return Effect.withSpan(this.put(taken), "wal.put", { attributes, captureStackTrace: false })
     }))
   }
 
@@ -254,6 +254,7 @@ export class PutWorkerPool {
     const packed = taken.packed ?? (yield* packSegment(stamped, this.parts.pack))
     const startedAt = yield* monotonicNow
     this.sending.set(slot, startedAt)
+    this.parts.stats.segmentsSent++
     if (this.parts.spool !== undefined) {
       stamped.memory?.keep()
       this.packed.set(slot, packed)

@@ -19,6 +19,8 @@ export interface SealSituation {
   readonly queueHasRoom: boolean
   /** A worker has nothing to do and could send now. */
   readonly workerFree: boolean
+  /** From when on one PUT more is within the budget; not in the future where there is none. */
+  readonly withinBudgetAt: number
   /** Somebody waits for durability of what is open. */
   readonly demanded: boolean
   /** Somebody waits for room. */
@@ -29,14 +31,14 @@ export interface SealSituation {
 
 export type SealDecision =
   | { readonly _tag: "Seal"; readonly reason: SealReason }
-  /** Nothing to do before this time. */
-  | { readonly _tag: "WaitUntil"; readonly atMillis: number }
+  /** Nothing to do before this time; `stretchedFrom`: it would be sealed then, were there no budget. */
+  | { readonly _tag: "WaitUntil"; readonly atMillis: number; readonly stretchedFrom?: number }
   /** Nothing to do before something happens. */
   | { readonly _tag: "Wait" }
 
 /**
  * Decides. Demand seals only while a worker is free: under load the open segment gathers, so that waiting callers share
- * one PUT.
+ * one PUT. The budget makes only those wait longer who wait for durability: for want of room all would stand still.
  */
 export const decideSeal = (settings: SealSettings, situation: SealSituation): SealDecision => {
   const open = situation.open
@@ -51,6 +53,8 @@ export const decideSeal = (settings: SealSettings, situation: SealSituation): Se
     return { _tag: "WaitUntil", atMillis: intervalAt }
   }
   const lingerAt = open.openedAt + settings.lingerMillis
-  if (situation.nowMillis >= lingerAt) return { _tag: "Seal", reason: "demand" }
-  return { _tag: "WaitUntil", atMillis: Math.min(lingerAt, intervalAt) }
+  const sealAt = situation.roomWanted ? lingerAt : Math.max(lingerAt, situation.withinBudgetAt)
+  if (situation.nowMillis >= sealAt) return { _tag: "Seal", reason: "demand" }
+  const wait = { _tag: "WaitUntil", atMillis: Math.min(sealAt, intervalAt) } as const
+  return wait.atMillis > lingerAt ? { ...wait, stretchedFrom: lingerAt } : wait
 }

@@ -37,6 +37,26 @@ export const isFullFor = (limits: SegmentLimits, fill: SegmentFill, contentBytes
   return total > limits.maxEntries || fill.contentBytes + contentBytes > largestContent(limits, total)
 }
 
+/** Up to where records of these sizes, from `start` on, go into a segment that takes the first of them. */
+export const endOfFitting = (
+  limits: SegmentLimits,
+  { contentBytes, entries }: SegmentFill,
+  sizes: ReadonlyArray<number>,
+  start: number
+): number => {
+  let total = entries
+  let content = contentBytes
+  let end = start
+  do {
+    content += sizes[end++] ?? 0
+    total++
+  } while (
+    end < sizes.length && content < limits.maxBytes && total < limits.maxEntries &&
+    content + (sizes[end] ?? 0) <= largestContent(limits, total + 1)
+  )
+  return end
+}
+
 /** How many segments have to be sealed so that records of these sizes, in this order, find their place. */
 export const sealsFor = (limits: SegmentLimits, start: SegmentFill, sizes: ReadonlyArray<number>): number => {
   let { contentBytes, entries } = start

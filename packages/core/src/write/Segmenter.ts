@@ -1,7 +1,7 @@
 /**
  * The segmenter: accepts records into the open segment and seals it.
  *
- * Owns: the open segment, sequence numbers, the moment of sealing. Does not own: slots, PUTs,
+ * Owns: the open segment, sequence numbers, sealing. Does not own: when that is due (`SealTimer.ts`), slots, PUTs,
  * durability (it is told when bytes are free again).
  *
  * Invariants: numbers are given without gaps, in the order of acceptance · buffered bytes never exceed the bound, but for
@@ -20,10 +20,10 @@ import { AppendCheck } from "./AppendCheck.ts"
 import { BufferRoom } from "./BufferRoom.ts"
 import type { ProducerCall } from "./ProducerCheck.ts"
 import { type Measured, recordOverheadBytes } from "./RecordCheck.ts"
-import { decideSeal } from "./SealPolicy.ts"
+import { SealTimer } from "./SealTimer.ts"
 import type { PendingSegment, Ticket } from "./Segment.ts"
 import type { Admitted, SegmenterParts, SegmenterSettings } from "./SegmenterParts.ts"
-import { fillOf, isFullFor, sealsForCall } from "./SegmentLimits.ts"
+import { endOfFitting, fillOf, isFullFor, sealsForCall } from "./SegmentLimits.ts"
 import { Signal } from "./Signal.ts"
 import { WaitingLine } from "./WaitingLine.ts"
 
@@ -40,9 +40,7 @@ export class Segmenter {
   private readonly room = new Signal()
   private readonly line: WaitingLine
   private readonly events = new Signal()
-  private flushing: "none" | "flush" | "close" = "none"
-  /** Somebody found no room since the last sealing. */
-  private refused = false
+  private readonly timer: SealTimer
   /** What the step under way did that others have to be told of, at its end. */
   private hasSealed = false
   private hasOpened = false
@@ -54,6 +52,7 @@ export class Segmenter {
     this.lastAt = settings.lastAt
     this.buffer = new BufferRoom(settings.maxBufferedBytes, parts.budget)
     this.check = new AppendCheck(settings, parts, this.buffer, () => this.last)
+    this.timer = new SealTimer(settings, parts)
     this.line = new WaitingLine(parts.budget, this.room, () => this.events.wake())
     const unsubscribe = parts.budget.subscribe(() => this.poke())
     parts.fate.onEnd(() => {
@@ -107,7 +106,7 @@ export class Segmenter {
       if (room !== undefined) return Effect.succeed(this.admitAll(measured, room === "beyond"))
       const full = new BufferFull({ bufferedBytes: this.bufferedBytes, limitBytes: this.settings.maxBufferedBytes })
       // Somebody was refused and may come again: this log, and the others that share the budget, seal what they have open.
-      this.refused = true
+      this.timer.refuse()
       this.parts.budget.wait()()
       this.events.wake()
       return Effect.fail(full)
@@ -124,16 +123,16 @@ export class Segmenter {
   /** Seals what is open as soon as the queue has room; answers the ticket of the last accepted record, if there is one. */
   flush(kind: "flush" | "close"): Ticket | undefined {
     if (this.open !== undefined) {
-      this.flushing = kind
+      this.timer.flush(kind)
       this.sealIfDue()
     }
     return this.newest
   }
 
-  /** Bytes of segments that are durable are free again. */
+  /** Bytes of segments that are durable are free again, and so may a place in the window be. */
   release(bytes: number): void {
     this.buffer.give(bytes)
-    this.room.wake()
+    this.poke()
   }
 
   /** A worker or a place in the queue has become free. */
@@ -198,27 +197,28 @@ export class Segmenter {
     if (start >= records.length) return start
     if (measured.call !== undefined) return this.admitCall(measured, measured.call)
     const now = this.now()
+    const hasRoomForAll = this.buffer.hasForAll(measured.bufferBytes, records.length)
     let index = start
-    for (; index < records.length; index++) {
-      const record = records[index]
-      const content = contentBytes[index]
-      if (record === undefined || content === undefined) break
-      if (!this.buffer.has(content + recordOverheadBytes)) break
+    while (index < records.length) {
+      const content = contentBytes[index] ?? 0
+      if (!hasRoomForAll && !this.buffer.has(content + recordOverheadBytes)) break
       const open = this.openFor(content, 1, beyondQueue)
       if (open === undefined) break
-      this.take(open, record, content, now)
+      const end = hasRoomForAll ? endOfFitting(this.settings, fillOf(open), contentBytes, index) : index + 1
+      this.takeAll(open, measured, index, end, now)
+      index = end
       this.sealIfFull(open, beyondQueue)
     }
     if (index > start) {
       this.lastAt = now
-      this.parts.onAccepted(index - start)
+      this.parts.stats.recordsAppended += index - start
     }
     return index
   }
 
   /** Accepts a producer's call into one segment, or nothing of it. */
   private admitCall(measured: Measured, call: ProducerCall): number {
-    const { contentBytes, records } = measured
+    const { records } = measured
     const open = this.buffer.hasForAll(measured.bufferBytes, records.length)
       ? this.openFor(call.contentBytes, records.length)
       : undefined
@@ -227,11 +227,11 @@ export class Segmenter {
     const first = this.last + 1
     const { fingerprint, id, sequence } = call
     open.columns.openCall({ id, sequence, fingerprint, count: records.length })
-    records.forEach((record, index) => this.take(open, record, contentBytes[index] ?? 0, now))
+    this.takeAll(open, measured, 0, records.length, now)
     this.remember(open, { id, sequence, fingerprint, first, at: now })
     this.sealIfFull(open)
     this.lastAt = now
-    this.parts.onAccepted(records.length)
+    this.parts.stats.recordsAppended += records.length
     return records.length
   }
 
@@ -267,12 +267,12 @@ export class Segmenter {
     for (const { bytes, ends, record, starts } of unitsOf(adopted)) {
       this.lastAt = Math.max(record.appendedAt, this.lastAt)
       if (starts !== undefined) segment.columns.openCall({ ...starts, count: starts.last - starts.first + 1 })
-      this.take(segment, record, bytes, this.lastAt)
+      this.takeAll(segment, { records: [record], contentBytes: [bytes] }, 0, 1, this.lastAt)
       if (ends !== undefined) {
         this.remember(segment, { ...ends, first: this.last - (ends.last - ends.first), at: this.lastAt })
       }
     }
-    this.parts.onAccepted(adopted.records.length)
+    this.parts.stats.recordsAppended += adopted.records.length
     this.seal(segment)
   }
 
@@ -289,12 +289,25 @@ export class Segmenter {
     return this.open
   }
 
-  private take(segment: PendingSegment, record: AppendRecord, content: number, now: number): void {
-    segment.columns.push(record, now)
+  /** Copies records `from` to `to`, exclusive, into the segment. */
+  private takeAll(
+    segment: PendingSegment,
+    { contentBytes, records }: Pick<Measured, "contentBytes" | "records">,
+    from: number,
+    to: number,
+    now: number
+  ): void {
+    let content = 0
+    for (let index = from; index < to; index++) {
+      const record = records[index]
+      if (record !== undefined) segment.columns.push(record, now)
+      content += contentBytes[index] ?? 0
+    }
+    const bytes = content + (to - from) * recordOverheadBytes
     segment.contentBytes += content
-    segment.bufferBytes += content + recordOverheadBytes
-    this.buffer.take(content + recordOverheadBytes)
-    this.last++
+    segment.bufferBytes += bytes
+    this.buffer.take(bytes)
+    this.last += to - from
     this.newest = segment.ticket
   }
 
@@ -306,8 +319,7 @@ export class Segmenter {
   private seal(segment: PendingSegment): void {
     this.parts.segments.sealed(segment)
     this.open = undefined
-    this.flushing = "none"
-    this.refused = false
+    this.timer.sealed()
     this.parts.queue.push(segment)
     this.hasSealed = true
   }
@@ -315,19 +327,8 @@ export class Segmenter {
   /** Seals the open segment if the policy says so; answers in how many milliseconds to look again, if ever. */
   private sealIfDue(): number | undefined {
     const open = this.open
-    const nowMillis = monotonicMillis(this.parts.clock)
-    const decision = decideSeal(this.settings, {
-      nowMillis,
-      open: open === undefined || open.columns.count === 0
-        ? undefined
-        : { openedAt: open.openedAt, entries: open.columns.count, contentBytes: open.contentBytes },
-      queueHasRoom: this.parts.queue.hasRoom,
-      workerFree: this.parts.workerFree(),
-      demanded: open?.ticket.demanded === true,
-      roomWanted: this.line.length > 0 || this.refused || this.parts.budget.isShort,
-      flush: this.flushing
-    })
-    if (decision._tag === "WaitUntil") return decision.atMillis - nowMillis
+    const decision = this.timer.decide(open, this.line.length > 0)
+    if (decision._tag === "WaitUntil") return decision.atMillis - decision.nowMillis
     if (decision._tag === "Seal" && open !== undefined) {
       this.seal(open)
       this.tell()

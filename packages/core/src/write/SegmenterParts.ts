@@ -2,15 +2,16 @@
 import type { Clock } from "effect"
 import type { BufferBudgetState } from "../BufferBudget.ts"
 import type { DigestService } from "../codec/Digest.ts"
+import type { LogStats } from "../observe/LogStats.ts"
 import type { DiskFull } from "../WalError.ts"
 import type { LogFate } from "./LogFate.ts"
 import type { ProducerTable } from "./ProducerTable.ts"
-import type { SealSettings } from "./SealPolicy.ts"
+import type { SealTimerSettings } from "./SealTimer.ts"
 import type { SegmentOpener, Ticket } from "./Segment.ts"
 import type { SegmentLimits } from "./SegmentLimits.ts"
 import type { SegmentQueue } from "./SegmentQueue.ts"
 
-export interface SegmenterSettings extends SealSettings, SegmentLimits {
+export interface SegmenterSettings extends SealTimerSettings, SegmentLimits {
   readonly streamId: string
   readonly epoch: number
   readonly maxBufferedBytes: number
@@ -29,8 +30,7 @@ export interface SegmenterParts {
   readonly digest: DigestService
   /** A worker has nothing to do and could send now. */
   readonly workerFree: () => boolean
-  /** So many records were accepted, of a call that may still wait with the rest. */
-  readonly onAccepted: (count: number) => void
+  readonly stats: LogStats
   /** A segment was sealed. */
   readonly onSealed: () => void
   /** Why nothing is taken right now though the log is open. */

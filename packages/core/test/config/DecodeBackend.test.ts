@@ -287,12 +287,6 @@ describe("decodeBackend", () => {
       ])
     }))
 
-  it.effect("what is not built yet is refused by name", () =>
-    Effect.gen(function*() {
-      assert.deepStrictEqual(yield* pathsOf({ ...base, budget: 1 }), ["backend.budget"])
-      assert.include((yield* problemsOf({ ...base, budget: {} }))[0]?.rule, "not in this version")
-    }))
-
   it.effect("blocks that are no blocks are reported, the rest is still checked", () =>
     Effect.gen(function*() {
       assert.sameMembers(

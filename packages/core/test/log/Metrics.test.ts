@@ -117,6 +117,33 @@ describe("metrics", () => {
       })
     ))
 
+  it.effect("say how often the budget stretched linger, and by how much", () =>
+    withLog(
+      (log) =>
+        Effect.gen(function*() {
+          const none = { wal_lingers_stretched_total: 0, wal_linger_stretched_seconds_total: 0 }
+          yield* drive(store(log.wal, records(1)), 100)
+          assert.deepInclude(yield* values(), none)
+          // The first PUT was at 0.1 s: the next one is within the budget 2 s later, and would have been sent at 0.2 s.
+          yield* drive(store(log.wal, records(1, 2)), 100)
+          assert.deepInclude(yield* values(), {
+            wal_lingers_stretched_total: 1,
+            wal_linger_stretched_seconds_total: 1.9
+          })
+          // Not longer than the interval, and not at all once flush asks.
+          yield* drive(log.wal.flush)
+          const { durable } = yield* log.wal.append(records(1, 3))
+          yield* start(durable)
+          yield* TestClock.adjust("600 millis")
+          yield* log.wal.flush
+          assert.deepInclude(yield* values(), {
+            wal_lingers_stretched_total: 2,
+            wal_linger_stretched_seconds_total: 2.4
+          })
+        }),
+      { ...still, budget: { putsPerSecond: 0.5 }, segment: { linger: "100ms", flushInterval: "10s" } }
+    ))
+
   it.effect("the time of a PUT is from the first try to the confirmation, in seconds", () =>
     withLog(
       (log) =>

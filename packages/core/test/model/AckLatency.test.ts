@@ -73,6 +73,11 @@ describe("the median wait for durability", () => {
     { name: "balanced", options: {}, recordsPerSecond: 100 },
     { name: "rare records", options: { preset: "low_latency" }, recordsPerSecond: 4 },
     { name: "one busy lane", options: { preset: "low_latency" }, recordsPerSecond: 100 },
+    {
+      name: "a budget stretches linger",
+      options: { budget: { putsPerSecond: 4 }, manifest: { maxSegments: 1_000, maxDelay: "1h" } },
+      recordsPerSecond: 100
+    },
     { name: "segments full by entries", options: { segment: { maxEntries: 5 } }, recordsPerSecond: 50 }
   ]
   for (const { name, options, recordsPerSecond } of worlds) {

@@ -1,5 +1,5 @@
 import type { WalOptionsInput } from "@effect-wal/core/config/ResolveOptions"
-import { type CostConditions, costOf, requestsOfOpening } from "@effect-wal/core/model/CostModel"
+import { type CostConditions, costOf, requestDollars, requestsOfOpening } from "@effect-wal/core/model/CostModel"
 import { s3StandardUsEast1 } from "@effect-wal/core/StorePrices"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
@@ -103,6 +103,13 @@ describe("the prices", () => {
     assert.match(s3StandardUsEast1.url, /^https:\/\/aws\.amazon\.com\//)
   })
 
+  it("are those of counted requests too, whatever they were counted on", () => {
+    const counted = { segmentPuts: 1_000_000, manifestPuts: 100_000, gets: 1_250_000, lists: 100_000 }
+    const cost = requestDollars(counted)
+    assert.deepStrictEqual(cost, { segmentPuts: 5, manifestPuts: 0.5, gets: 0.5, lists: 0.5, total: 6.5 })
+    assert.strictEqual(requestDollars(counted, { ...s3StandardUsEast1, per1000Puts: 0.01 }).segmentPuts, 10)
+  })
+
   it.effect("can be others", () =>
     Effect.gen(function*() {
       const prices = { ...s3StandardUsEast1, per1000Puts: 0.01, perGigabyteMonth: 0 }
@@ -194,6 +201,24 @@ describe("a real log", () => {
     { name: "entries seal", options: { segment: { maxEntries: 20 } }, recordsPerSecond: 100, waiting: false },
     { name: "linger seals for who waits", options: {}, recordsPerSecond: 100, waiting: true },
     { name: "one lane is busy", options: { preset: "low_latency" }, recordsPerSecond: 100, waiting: true },
+    {
+      name: "a budget stretches linger",
+      options: { budget: { putsPerSecond: 3 } },
+      recordsPerSecond: 100,
+      waiting: true
+    },
+    {
+      name: "a budget that is not reached",
+      options: { budget: { putsPerSecond: 10 }, preset: "low_latency" },
+      recordsPerSecond: 4,
+      waiting: true
+    },
+    {
+      name: "a budget below what the interval makes",
+      options: { budget: { putsPerSecond: 0.1 } },
+      recordsPerSecond: 100,
+      waiting: true
+    },
     { name: "records are rare", options: { preset: "low_latency" }, recordsPerSecond: 4, waiting: true }
   ]
   for (const { name, options, recordsPerSecond, waiting } of worlds) {

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration } from "effect"
 import { presets } from "../../src/config/Presets.ts"
 import { decideSeal, type SealSettings, type SealSituation } from "../../src/write/SealPolicy.ts"
-import { isFullFor, sealsFor } from "../../src/write/SegmentLimits.ts"
+import { endOfFitting, isFullFor, sealsFor } from "../../src/write/SegmentLimits.ts"
 
 const settings: SealSettings = {
   maxEntries: 10,
@@ -17,6 +17,7 @@ const quiet: SealSituation = {
   open: { openedAt: 5_000, entries: 1, contentBytes: 1 },
   queueHasRoom: true,
   workerFree: true,
+  withinBudgetAt: 0,
   demanded: false,
   roomWanted: false,
   flush: "none"
@@ -26,6 +27,7 @@ const open = (entries: number, contentBytes: number, openedAt = 5_000) => ({
 })
 const seal = (reason: string) => ({ _tag: "Seal", reason })
 const until = (atMillis: number) => ({ _tag: "WaitUntil", atMillis })
+const stretched = (stretchedFrom: number, atMillis: number) => ({ _tag: "WaitUntil", atMillis, stretchedFrom })
 const wait = { _tag: "Wait" }
 
 const table: ReadonlyArray<readonly [string, Partial<SealSituation>, Partial<SealSettings>, object]> = [
@@ -49,7 +51,29 @@ const table: ReadonlyArray<readonly [string, Partial<SealSituation>, Partial<Sea
   ["periodic: interval", { demanded: true, ...open(1, 1, 4_000) }, { sync: "periodic" }, seal("interval")],
   ["periodic: size", open(10, 0), { sync: "periodic" }, seal("entries")],
   ["periodic: room", { roomWanted: true, ...open(1, 1, 4_800) }, { sync: "periodic" }, seal("demand")],
-  ["room wanted", { roomWanted: true, ...open(1, 1, 4_800) }, {}, seal("demand")]
+  ["room wanted", { roomWanted: true, ...open(1, 1, 4_800) }, {}, seal("demand")],
+  ["beyond the budget", { demanded: true, withinBudgetAt: 5_400, ...open(1, 1, 4_800) }, {}, stretched(4_900, 5_400)],
+  ["within linger, beyond the budget", { demanded: true, withinBudgetAt: 5_400 }, {}, stretched(5_100, 5_400)],
+  ["within the budget before linger is over", { demanded: true, withinBudgetAt: 5_050 }, {}, until(5_100)],
+  ["within the budget now", { demanded: true, withinBudgetAt: 5_000, ...open(1, 1, 4_800) }, {}, seal("demand")],
+  ["never beyond the interval", { demanded: true, withinBudgetAt: 9_000 }, {}, stretched(5_100, 6_000)],
+  [
+    "beyond the budget: interval",
+    { demanded: true, withinBudgetAt: 9_000, ...open(1, 1, 4_000) },
+    {},
+    seal("interval")
+  ],
+  ["beyond the budget: entries", { demanded: true, withinBudgetAt: 9_000, ...open(10, 0) }, {}, seal("entries")],
+  ["beyond the budget: bytes", { demanded: true, withinBudgetAt: 9_000, ...open(1, 1_000) }, {}, seal("bytes")],
+  ["beyond the budget: flush", { demanded: true, withinBudgetAt: 9_000, flush: "flush" }, {}, seal("flush")],
+  ["beyond the budget: close", { demanded: true, withinBudgetAt: 9_000, flush: "close" }, {}, seal("close")],
+  ["beyond the budget: nobody waits", { withinBudgetAt: 9_000 }, {}, until(6_000)],
+  [
+    "beyond the budget: room wanted",
+    { demanded: true, roomWanted: true, withinBudgetAt: 9_000, ...open(1, 1, 4_800) },
+    {},
+    seal("demand")
+  ]
 ]
 
 describe("SealPolicy", () => {
@@ -83,5 +107,15 @@ describe("SegmentLimits", () => {
     assert.strictEqual(sealsFor(limits, empty, [1, 1, 1, 1, 1, 1, 1]), 2)
     assert.strictEqual(sealsFor(limits, empty, [1, 500, 1]), 2)
     assert.strictEqual(sealsFor({ ...limits, maxEntries: 1_000, maxSegmentBytes: 150 }, empty, [0, 0, 0, 0, 0]), 1)
+  })
+
+  it("says up to where a batch goes into what is open", () => {
+    const empty = { entries: 0, contentBytes: 0 }
+    assert.strictEqual(endOfFitting(limits, empty, [50, 50, 1], 0), 2, "full by bytes")
+    assert.strictEqual(endOfFitting(limits, empty, [50, 51, 1], 0), 1, "the next would be too much")
+    assert.strictEqual(endOfFitting(limits, empty, [0, 0, 0, 0], 0), 3, "full by entries")
+    assert.strictEqual(endOfFitting(limits, { entries: 1, contentBytes: 60 }, [9, 9, 9], 1), 3, "to the end")
+    assert.strictEqual(endOfFitting(limits, empty, [500, 1], 0), 1, "an empty one takes any")
+    assert.strictEqual(endOfFitting({ ...limits, maxEntries: 9, maxSegmentBytes: 150 }, empty, [0, 0, 0, 0, 0], 0), 4)
   })
 })

@@ -3,6 +3,7 @@ import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { BufferBudgetState } from "../../src/BufferBudget.ts"
 import { nodeDigest } from "../../src/node/NodeDigest.ts"
+import { LogStats } from "../../src/observe/LogStats.ts"
 import { LogFate } from "../../src/write/LogFate.ts"
 import { ProducerTable } from "../../src/write/ProducerTable.ts"
 import type { PendingSegment } from "../../src/write/Segment.ts"
@@ -195,7 +196,7 @@ describe("sequence numbers", () => {
       digest: nodeDigest,
       segments: new SegmentOpener(),
       workerFree: () => false,
-      onAccepted: () => undefined,
+      stats: new LogStats(),
       onSealed: () => undefined,
       refusal: () => undefined,
       clock: yield* Effect.clockWith(Effect.succeed)

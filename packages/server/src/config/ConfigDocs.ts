@@ -9,6 +9,7 @@ import { FileBlock } from "./ServerSchema.ts"
 
 const kindText: Readonly<Record<FieldKind, string>> = {
   integer: "whole number",
+  number: "number",
   size: "size in bytes",
   duration: "duration with unit",
   choice: "word",
@@ -100,6 +101,7 @@ const rules = `## Rules between fields
 - \`compression.level\` must fit the type, and \`none\` has no level.
 - \`max_buffered_bytes\` is at least 2 × \`max_bytes\` + \`max_record_bytes\`; \`max_segment_bytes\` is at least
   twice either.
+- \`budget\` has exactly one of its keys, and goes neither with \`type: local\` nor with \`sync: periodic\`.
 - \`retention.max_age\` and \`max_bytes\` belong to \`policy: age\`, which needs one of them.
 - \`conditional_writes: single_writer\` needs \`workers: 1\`, \`pipeline_depth: 1\` and \`policy: keep\`.
 - Access key and secret go together, each from a value or from a file; a session token needs both.

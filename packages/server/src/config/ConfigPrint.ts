@@ -116,6 +116,10 @@ const derivedOf = (stream: NonNullable<FileBlock["streams"]>[number]): ReadonlyM
     }
   }
   derived.set("durability.backend.manifest.max_segments", { value: log.manifest.maxSegments })
+  derived.set("durability.backend.budget.puts_per_second", {
+    value: log.budget?.putsPerSecond,
+    from: ["durability", "backend", "budget", "dollars_per_month"]
+  })
   derived.set("durability.backend.prefix", { value: log.prefix })
   derived.set("durability.backend.retention.policy", { value: log.retention.policy })
   derived.set("durability.backend.sync", {

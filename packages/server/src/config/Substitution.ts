@@ -87,7 +87,7 @@ const replace = (text: string, env: Environment): Replaced => {
 
 /** A variable is text; where the field is a number or a switch, text of that kind is taken for it. */
 const asKind = (text: string, kind: string | undefined): unknown => {
-  if ((kind === "integer" || kind === "size") && /^-?\d+(\.\d+)?$/.test(text)) return Number(text)
+  if ((kind === "integer" || kind === "number" || kind === "size") && /^-?\d+(\.\d+)?$/.test(text)) return Number(text)
   return kind === "boolean" && (text === "true" || text === "false") ? text === "true" : text
 }
 

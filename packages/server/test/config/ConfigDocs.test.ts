@@ -16,6 +16,7 @@ describe("docs/configuration.md", () => {
     const kinds = new Set(fields.map((field) => field.doc.kind))
     assert.sameMembers([...kinds], [
       "integer",
+      "number",
       "size",
       "duration",
       "choice",

@@ -43,6 +43,16 @@ describe("printConfig", () => {
       assert.notInclude(printed, "segment.max_bytes")
     }))
 
+  it.effect("shows the PUTs a second that a budget in dollars comes to, and says where the interval alone makes more", () =>
+    Effect.gen(function*() {
+      const budget = withIds("budget: { dollars_per_month: \"${DOLLARS}\" }")
+      const printed = printConfig(yield* loadConfig({ path: "wal.yaml", text: budget, env: { DOLLARS: "6.48" } }))
+      const origin = "variable DOLLARS (wal.yaml:8)"
+      assert.include(printed, `${inBackend("budget.puts_per_second")} = 0.5  # ${origin}\n`)
+      assert.include(printed, `${inBackend("budget.dollars_per_month")} = 6.48  # ${origin}\n`)
+      assert.include(printed, "# notice: stream main: budget: 0.5 PUTs a second are fewer than flush_interval 1s makes")
+    }))
+
   it.effect("never shows a secret", () =>
     Effect.gen(function*() {
       const secrets = "streams: [{ durability: { backend: { type: object_store, node_id: n, stream_id: s, s3: " +

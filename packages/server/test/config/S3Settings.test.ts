@@ -28,12 +28,14 @@ describe("s3Options", () => {
       assert.deepStrictEqual(configured, bare)
       const full = yield* settingsOf(
         "{ bucket: b-1, endpoint: \"http://127.0.0.1:9000\", path_style: false, encryption: \"aws:kms\", kms_key_id: k, " +
-          "checksums: when_required, etag: unquoted, attempt_deadline: 5s, max_sockets: 9 }"
+          "checksums: when_required, etag: unquoted, put_path: sdk, unsigned_payload: always, attempt_deadline: 5s, max_sockets: 9 }"
       )
       const resolved = yield* S3Options.resolveS3Options(full)
       assert.isFalse(resolved.forcePathStyle)
       assert.deepStrictEqual(resolved.encryption, { type: "aws:kms", kmsKeyId: "k" })
       assert.strictEqual(resolved.etagQuoting, "unquoted")
+      assert.strictEqual(resolved.putPath, "sdk")
+      assert.strictEqual(resolved.unsignedPayload, "always")
       assert.strictEqual(resolved.maxSockets, 9)
     }))
 

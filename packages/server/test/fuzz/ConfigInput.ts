@@ -64,6 +64,7 @@ const backend = {
   stream_id: "orders",
   prefix: "a/b",
   segment_tuning: { strategy: "balanced", max_entries: 1_000, max_bytes: "1MiB", flush_interval: "1s", linger: 0 },
+  budget: { puts_per_second: 2.5 },
   parallel_put: { workers: 2, pipeline_depth: 1, shutdown_timeout: "30s", hedge: "off" },
   compression: { type: "zstd", level: 3, threshold_bytes: "10kB" },
   cursor: { max_entries: 1_000, interval: "1s", max_ahead: 10_000 },

@@ -162,8 +162,8 @@ export class Finish {
 
   /** It is durable as soon as the settings let it be. */
   private lastAppend(writer: SimWriter, wal: WalService): void {
-    const { options: { segment, sync }, timeline, violations } = this.world
-    const linger = sync === "group_commit" ? segment.linger : segment.flushInterval
+    const { options: { budget, segment, sync }, timeline, violations } = this.world
+    const linger = sync === "group_commit" && budget === undefined ? segment.linger : segment.flushInterval
     const limitMillis = Duration.toMillis(Duration.min(linger, segment.flushInterval)) + promptMillis
     const startedAt = timeline.nowMillis
     const appended = wal.append([recordOf(this.nextId--, 4)])

@@ -85,7 +85,10 @@ const drawRetention = (random: SeededRandom): NonNullable<WalOptionsInput["reten
   return dice < 0.9 ? { policy: "keep" } : { policy: "age", maxAge: random.pick(["2s", "20s", "5m"]) }
 }
 
-const drawOptions = (random: SeededRandom): WalOptionsInput => {
+const drawBudget = (random: SeededRandom, { sync }: WalOptionsInput): Pick<WalOptionsInput, "budget"> =>
+  sync === "group_commit" && random.chance(0.3) ? { budget: { putsPerSecond: random.pick([0.05, 1, 5, 50]) } } : {}
+
+const drawLog = (random: SeededRandom): WalOptionsInput => {
   const maxBytes = random.pick([64, 256, 1_024, 8_192])
   const maxRecordBytes = random.pick([64, 256, 4_096])
   return {
@@ -122,6 +125,11 @@ const drawOptions = (random: SeededRandom): WalOptionsInput => {
     prefetch: random.pick([1, 2, 16]),
     openTimeout: random.pick(["5s", "60s", "10m"])
   }
+}
+
+const drawOptions = (random: SeededRandom): WalOptionsInput => {
+  const log = drawLog(random)
+  return { ...log, ...drawBudget(random, log) }
 }
 
 const drawHabits = (random: SeededRandom): Habits => {

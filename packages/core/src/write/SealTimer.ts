@@ -1,0 +1,98 @@
+/**
+ * When the open segment is sealed.
+ *
+ * Owns: what asks for it beside its own fill (flush, close, who found no room), and the budget that stretches linger. Does
+ * not own: the segment, and sealing it; the decision itself is `SealPolicy.ts`.
+ *
+ * Invariant: a stretched linger ends at once with flush and close, and the end of the log does not wait for it.
+ */
+import { monotonicMillis } from "../internal/Monotonic.ts"
+import { PutBudget } from "./PutBudget.ts"
+import { decideSeal, type SealDecision, type SealSettings, type SealSituation } from "./SealPolicy.ts"
+import type { PendingSegment } from "./Segment.ts"
+import type { SegmenterParts } from "./SegmenterParts.ts"
+
+type Parts = Pick<SegmenterParts, "budget" | "clock" | "queue" | "stats" | "workerFree">
+
+export interface SealTimerSettings extends SealSettings {
+  /** PUTs a second beyond which linger is stretched; absent: never. */
+  readonly putsPerSecond?: number
+}
+
+export class SealTimer {
+  private readonly settings: SealTimerSettings
+  private readonly parts: Parts
+  private readonly puts: PutBudget | undefined
+  /** PUTs that are not of a sealed segment, as far as they have been taken from the budget. */
+  private otherPuts: number
+  private flushing: SealSituation["flush"] = "none"
+  /** Somebody found no room since the last sealing. */
+  private refused = false
+  /** Since when the open segment waits for the budget alone. */
+  private stretchedFrom: number | undefined = undefined
+
+  constructor(settings: SealTimerSettings, parts: Parts) {
+    this.settings = settings
+    this.parts = parts
+    const { putsPerSecond } = settings
+    this.puts = putsPerSecond === undefined
+      ? undefined
+      : new PutBudget({ putsPerSecond, nowMillis: monotonicMillis(parts.clock) })
+    this.otherPuts = parts.stats.otherPuts
+  }
+
+  /** What is open is to be sealed as soon as the queue has room. */
+  flush(kind: "flush" | "close"): void {
+    this.flushing = kind
+  }
+
+  /** Somebody found no room, and may come again. */
+  refuse(): void {
+    this.refused = true
+  }
+
+  /** What to do with the open segment now; `isRoomWanted`: somebody waits for room. */
+  decide(open: PendingSegment | undefined, isRoomWanted: boolean): SealDecision & { readonly nowMillis: number } {
+    const { budget, clock, queue, workerFree } = this.parts
+    const nowMillis = monotonicMillis(clock)
+    const decision = decideSeal(this.settings, {
+      nowMillis,
+      open: open === undefined || open.columns.count === 0
+        ? undefined
+        : { openedAt: open.openedAt, entries: open.columns.count, contentBytes: open.contentBytes },
+      queueHasRoom: queue.hasRoom,
+      workerFree: workerFree(),
+      withinBudgetAt: this.withinBudgetAt(nowMillis),
+      demanded: open?.ticket.demanded === true,
+      roomWanted: isRoomWanted || this.refused || budget.isShort,
+      flush: this.flushing
+    })
+    if (decision._tag === "WaitUntil" && decision.stretchedFrom !== undefined) {
+      this.stretchedFrom ??= Math.max(decision.stretchedFrom, nowMillis)
+    }
+    return { ...decision, nowMillis }
+  }
+
+  /** The open segment is sealed. */
+  sealed(): void {
+    this.flushing = "none"
+    this.refused = false
+    if (this.puts === undefined) return
+    const nowMillis = monotonicMillis(this.parts.clock)
+    this.puts.take(1, nowMillis)
+    const millis = nowMillis - (this.stretchedFrom ?? nowMillis)
+    this.stretchedFrom = undefined
+    if (millis <= 0) return
+    this.parts.stats.lingersStretched++
+    this.parts.stats.lingerStretchedMillis += millis
+  }
+
+  private withinBudgetAt(nowMillis: number): number {
+    if (this.puts === undefined) return nowMillis
+    // A segment counts as sent a moment before its request does.
+    const otherPuts = Math.max(this.otherPuts, this.parts.stats.otherPuts)
+    this.puts.take(otherPuts - this.otherPuts, nowMillis)
+    this.otherPuts = otherPuts
+    return this.puts.allowedAt(nowMillis)
+  }
+}

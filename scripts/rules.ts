@@ -141,6 +141,11 @@ const protocolRules: ReadonlyArray<Rule> = [
     "epoch: current.epoch + 1,",
     "epoch: Math.max(1, current.epoch),"
   ]),
+  rule("what was listed while the manifest was claimed counts only where nobody replaced it meanwhile", [
+    "epoch/Takeover.ts",
+    "tries === 1 ? listed : undefined",
+    "tries > 0 ? listed : undefined"
+  ]),
   rule(
     "no segment is sent before the activation is confirmed",
     [

@@ -12,6 +12,11 @@ const takeover = [
     "if (Result.isSuccess(answer)) return ended\n",
     "if (Result.isSuccess(answer) || answer.failure.reason === \"TimedOut\") return ended\n"
   ]),
+  mutation("a listing from before the claim counts whatever became of the manifest", [
+    "epoch/Takeover.ts",
+    "listed: tries === 1 ? listed : undefined",
+    "listed: tries === 1 ? listed : listed"
+  ]),
   mutation("no marker is put", [
     "epoch/EndLiveEpoch.ts",
     "(yield* putMarker(search, free)) === \"ended\" ? found : undefined",

@@ -48,9 +48,11 @@ const takeover = inFile("4.2", "packages/core/src/epoch/Takeover.ts", [
   ["1. created", "Effect.map((tag): HeldManifest => ▸({ manifest, tag }))"],
   ["1. 412 on creation: read it", "(error) => error.reason === \"AlreadyExists\", () => ▸rereadManifest(access)"],
   ["2. claim, each try built anew", "next: (current, commitId) => ▸claim(current, {"],
+  ["2. claimed at the first try: what was listed meanwhile counts", "return { claimed, listed: tries === 1 ? ▸listed"],
+  ["2. not at the first try: what was listed meanwhile is forgotten", "tries === 1 ? listed : ▸undefined"],
   ["2. claimed", "▸const manifest = claimed.manifest"],
   ["3. no live epoch", "manifest.live === 0 ? ▸Effect.succeed(noLiveEpoch)"],
-  ["3. a live epoch: end it", ": ▸endLiveEpoch(request, manifest, opener)"],
+  ["3. a live epoch: end it", ": ▸endLiveEpoch(request, manifest, opener, listed)"],
   ["3. a recorded end: its marker is there", "return isMarkerOf(header, place) ? ▸undefined"],
   [
     "3. a recorded end: no marker, put it back",

@@ -211,23 +211,40 @@ const tryToEnd = Effect.fnUntraced(function*(search: Search, listed: ReadonlyArr
   return free === undefined || (yield* putMarker(search, free)) === "ended" ? found : undefined
 })
 
-/** Ends the live epoch of a manifest that the opener has claimed. */
-export const endLiveEpoch = Effect.fnUntraced(function*(context: LookContext, manifest: Manifest, opener: Opener) {
-  const search: Search = { ...context, manifest, opener, from: searchStart(manifest) }
-  let known: ReadonlyArray<ListedSlot> = []
-  let stopped = false
-  // Doubled each time: a writer that stores slots faster than this opener asks would be ahead of every barrier.
-  let reach = 1
-  for (let round = 1;; round++) {
-    const after = Math.max(search.from.slot, firstMissing(known, search.from.slot))
+/** What the live epoch has stored from where its search starts, in order: what is known of that, and what was added since. */
+export const listLive = Effect.fnUntraced(
+  function*(search: LookContext, manifest: Manifest, known: ReadonlyArray<ListedSlot> = []) {
+    const from = searchStart(manifest)
+    const after = Math.max(from.slot, firstMissing(known, from.slot))
     const listed = yield* listSlots(search, manifest.live, after)
-    known = orderSlots([...known, ...listed], search.from.slot)
-    const found = yield* tryToEnd(search, known)
-    if (found !== undefined) return found
-    if (round < roundsBeforeBarrier || stopped) continue
-    const missing = firstMissing(known, search.from.slot)
-    const segments = known.filter((one) => one.sizeBytes > maxMarkerBytes || one.slot <= missing)
-    stopped = yield* putBarrier(search, segments.reduce((highest, one) => Math.max(highest, one.slot), missing), reach)
-    reach *= 2
+    return orderSlots([...known, ...listed], from.slot)
   }
-})
+)
+
+/**
+ * Ends the live epoch of a manifest that the opener has claimed. `early`: the epoch as it was listed while the manifest
+ * was claimed, where nobody replaced it in between.
+ */
+export const endLiveEpoch = Effect.fnUntraced(
+  function*(context: LookContext, manifest: Manifest, opener: Opener, early?: ReadonlyArray<ListedSlot>) {
+    const search: Search = { ...context, manifest, opener, from: searchStart(manifest) }
+    let known: ReadonlyArray<ListedSlot> = []
+    let stopped = false
+    // Doubled each time: a writer that stores slots faster than this opener asks would be ahead of every barrier.
+    let reach = 1
+    for (let round = 1;; round++) {
+      known = round === 1 && early !== undefined ? early : yield* listLive(search, manifest, known)
+      const found = yield* tryToEnd(search, known)
+      if (found !== undefined) return found
+      if (round < roundsBeforeBarrier || stopped) continue
+      const missing = firstMissing(known, search.from.slot)
+      const segments = known.filter((one) => one.sizeBytes > maxMarkerBytes || one.slot <= missing)
+      stopped = yield* putBarrier(
+        search,
+        segments.reduce((highest, one) => Math.max(highest, one.slot), missing),
+        reach
+      )
+      reach *= 2
+    }
+  }
+)

@@ -161,7 +161,10 @@ export const probeStore = Effect.fnUntraced(function*(request: ProbeRequest) {
   ]
   const checks = Effect.gen(function*() {
     yield* oneAfterAnother(probe)
-    yield* Effect.forEach(Array.from({ length: rounds }, (_, round) => round), (round) => allAtOnce(probe, round))
+    yield* Effect.forEach(Array.from({ length: rounds }, (_, round) => round), (round) => allAtOnce(probe, round), {
+      concurrency: "unbounded",
+      discard: true
+    })
   })
   // Not for long: what is left behind is some bytes, and nobody should wait for it to stop.
   const clean = retryWhilePassing(store.remove(keys), { backoff: request.backoff, attempts }).pipe(

@@ -1,9 +1,9 @@
 /**
  * Opening a log for writing: fence the manifest first, then end the live epoch, then activate.
  *
- * Six round trips on the straight path, no clock, no lease, no wait. Invariants: from step 2 on no older writer can move
- * the trim point or a cursor · no segment is sent before step 4 is confirmed · another epoch or nonce read back in step 4
- * is a newer writer, never something to merge with.
+ * Five round trips on the straight path, so the first segment is durable after six; no clock, no lease, no wait. Invariants:
+ * from step 2 on no older writer can move the trim point or a cursor · no segment is sent before step 4 is confirmed ·
+ * another epoch or nonce read back in step 4 is a newer writer, never something to merge with.
  */
 import { Effect, Result } from "effect"
 import type { Boundary } from "../format/Boundary.ts"
@@ -27,7 +27,7 @@ import { type ListedObject, ObjectStore } from "../store/ObjectStore.ts"
 import type { ObjectStoreError } from "../store/ObjectStoreError.ts"
 import { retryWhilePassing, toStoreError } from "../store/StoreRetry.ts"
 import { EndMarkerLost, ManifestMissing } from "../WalError.ts"
-import { type EndedEpoch, endLiveEpoch, type Opener } from "./EndLiveEpoch.ts"
+import { type EndedEpoch, endLiveEpoch, listLive, type Opener } from "./EndLiveEpoch.ts"
 import { isMarkerOf } from "./EndOfEpoch.ts"
 import { allEnds, archiveEnds, endsAbove } from "./EndsArchive.ts"
 import { recoverProducers, type RecoveryContext } from "./RecoverProducers.ts"
@@ -110,13 +110,26 @@ const createManifest = Effect.fnUntraced(function*(request: TakeoverRequest, non
   )
 })
 
-/** Steps 1 and 2: the manifest with a higher epoch and my nonce. */
+/**
+ * Steps 1 and 2: the manifest with a higher epoch and my nonce; and the first look of step 3, for which nothing needs to
+ * wait. It counts where the first try of the claim succeeded, on the very manifest that the look started from: then nothing
+ * that it saw can have been deleted since, and what was stored since is met where the marker is put.
+ */
 const fenceManifest = Effect.fnUntraced(function*(request: TakeoverRequest, nonce: string) {
   const access = accessOf(request)
   const held = (yield* readManifest(access)) ?? (yield* createManifest(request, nonce))
-  return yield* swapUnlimited(access, held, request, {
+  let tries = 1
+  const onConflict: TakeoverRequest["onConflict"] = (error) =>
+    Effect.suspend(() => {
+      tries++
+      return request.onConflict(error)
+    })
+  const claiming = swapUnlimited(access, held, { ...request, onConflict }, {
     next: (current, commitId) => claim(current, { nonce, host: request.host }, commitId)
   })
+  const looking = held.manifest.live === 0 ? Effect.undefined : listLive(request, held.manifest)
+  const [claimed, listed] = yield* Effect.all([claiming, looking], { concurrency: "unbounded" })
+  return { claimed, listed: tries === 1 ? listed : undefined }
 })
 
 const swapUnlimited = (
@@ -185,14 +198,14 @@ const originsAt = ({ spool }: Manifest, ended: EndedEpoch | undefined): Pick<Man
 export const takeOver = Effect.fnUntraced(function*(request: TakeoverRequest) {
   const freshNonce = yield* NonceSource
   const nonce = yield* freshNonce
-  const claimed = yield* fenceManifest(request, nonce)
+  const { claimed, listed } = yield* fenceManifest(request, nonce)
   const manifest = claimed.manifest
   const opener: Opener = { nonce, epoch: manifest.epoch, host: request.host }
   // Before anything is ended: an archive that cannot be read leaves everything as it is.
   const known = yield* allEnds(request, manifest)
   const noLiveEpoch: EndedEpoch | undefined = undefined
   const [ended] = yield* Effect.all([
-    manifest.live === 0 ? Effect.succeed(noLiveEpoch) : endLiveEpoch(request, manifest, opener),
+    manifest.live === 0 ? Effect.succeed(noLiveEpoch) : endLiveEpoch(request, manifest, opener, listed),
     checkMarkers(request, manifest, opener)
   ], { concurrency: "unbounded" }).pipe(
     // A newer opener may have deleted what this one misses: then it is fenced, and nothing is damaged.

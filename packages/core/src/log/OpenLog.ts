@@ -95,7 +95,10 @@ export const openLog = Effect.fnUntraced(function*(options: WalOptions) {
     onForeign: (key) => stats.countForeign(key)
   }
   const limit = limitTo(options, `${plain.id} ${prefix}`, () => stats.lastAnswer)
-  const prove = Effect.andThen(proveStore(options, prefix), logAdvice(prefix))
+  const prove = proveStore(options, prefix)
+  // Told meanwhile: no step of opening depends on it.
+  const telling = <A, E, R>(step: Effect.Effect<A, E, R>) =>
+    Effect.map(Effect.all([step, logAdvice(prefix)], { concurrency: "unbounded" }), ([answer]) => answer)
   const take = ({ emptied, own }: OpenedSpools) =>
     takeOver({
       ...context,
@@ -110,9 +113,9 @@ export const openLog = Effect.fnUntraced(function*(options: WalOptions) {
   const source = yield* Spool
   const opening = Effect.gen(function*() {
     if (source === undefined) {
-      return { opened: yield* limit(Effect.andThen(prove, take(noSpools))), ...noSpools }
+      return { opened: yield* limit(telling(Effect.andThen(prove, take(noSpools)))), ...noSpools }
     }
-    yield* limit(prove)
+    yield* limit(telling(prove))
     const spools = yield* openSpools(source, options, context, limit)
     return { opened: yield* limit(take(spools)), ...spools }
   })

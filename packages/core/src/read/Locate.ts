@@ -9,8 +9,8 @@ import type { SegmentHeader } from "../format/SegmentHeader.ts"
 import { ObjectStore } from "../store/ObjectStore.ts"
 import type { EpochSpan, LogView } from "./LogView.ts"
 
-/** A gap of so few slots is read through rather than searched. */
-const readThrough = 4
+/** So few slots are all looked at in one round trip; of more, the middle one says in which half to go on. */
+const lookedAtOnce = 8
 
 /** Tries of one header while the store's answers may pass. */
 const attempts = 4
@@ -24,19 +24,28 @@ interface Search {
 
 /** The last of the slots [low, high) of an epoch that starts before what is looked for; unreadable ones are left to the reader. */
 const searchSlots = Effect.fnUntraced(function*(search: Search, epoch: number, start: Boundary, end: number) {
+  const headerAt = (slot: number) =>
+    Effect.map(
+      Effect.result(lookAt(search.context, epoch, slot)),
+      (looked) => Result.isSuccess(looked) && looked.success?.kind === "segment" ? looked.success : undefined
+    )
   let best = start
   let low = start.slot + 1
   let high = end
-  while (high - low >= readThrough) {
+  while (high - low > lookedAtOnce) {
     const middle = (low + high) >>> 1
-    const looked = yield* Effect.result(lookAt(search.context, epoch, middle))
-    if (Result.isFailure(looked) || looked.success === undefined || looked.success.kind !== "segment") return best
-    if (search.startsBefore(looked.success)) {
-      best = boundaryBefore(looked.success)
+    const header = yield* headerAt(middle)
+    if (header === undefined) return best
+    if (search.startsBefore(header)) {
+      best = boundaryBefore(header)
       low = middle + 1
     } else high = middle
   }
-  return best
+  const slots = Array.from({ length: high - low }, (_, at) => low + at)
+  const last = (yield* Effect.forEach(slots, headerAt, { concurrency: "unbounded" })).findLast((header) =>
+    header !== undefined && search.startsBefore(header)
+  )
+  return last === undefined ? best : boundaryBefore(last)
 })
 
 /** The first slot of each epoch after `from` says whether the epoch starts before what is looked for. */

@@ -10,6 +10,7 @@ const texts: Readonly<Record<number, (parts: StepParts) => string>> = {
     x === 1 ? "starts, and reads what the spool holds of the live epoch" : "starts, and reads the manifest",
   [Kind.crash]: () => "crashes",
   [Kind.claim]: ({ x }) => `claims the manifest: epoch ${x}`,
+  [Kind.earlyList]: ({ x }) => `lists the live epoch, claim under way: slot ${x} is free`,
   [Kind.ghostClaim]: ({ x }) => `a claim that it knows nothing of lands: epoch ${x}`,
   [Kind.reread]: ({ x }) => x === 1 ? "reads the manifest again: it is another writer's" : "reads the manifest again",
   [Kind.look]: ({ x, y }) =>

@@ -264,6 +264,8 @@ const rereadStep = (scene: Scene, process: number): void => {
     return scene.tell(Kind.reread, process, 1)
   }
   next.put(process, Own.view, 1)
+  // What was listed meanwhile was listed beside another manifest.
+  if (phase === Phase.claiming && rules["early-list-of-same-manifest"]) next.put(process, Own.end, 0)
   // With that rule dropped, a try that is remembered here is taken for the one that landed.
   if (next.of(process, Own.tryCheckpoint) !== 0 && isOwner(now, process)) {
     const cursor = next.of(process, Own.tryCursor)

@@ -1,7 +1,8 @@
 /**
  * Steps of an opening: the start, the search for the end of the live epoch, its marker, barriers.
  *
- * A look is one step though it is a listing and several reads: what it sees at or above the start of the search is created
+ * The first listing may come before the claim is stored, and shows what was there then: it is a step of its own while the
+ * process claims, and is forgotten when its claim has to be built anew. Any other look is one step though it is a listing and several reads: what it sees at or above the start of the search is created
  * once and goes only when somebody else owns the manifest, so reading later shows the same. Sending a marker belongs to the
  * look that decided on it: a marker that is on its way can land at any later time, so a later sending is a later landing.
  */
@@ -60,12 +61,29 @@ const hasTail = (now: State, process: number, slot: number): boolean => {
   return slot < from || now.held(now.of(process, Own.live), slot - 1) >= Held.data
 }
 
+const firstMissing = (now: State, epoch: number, from: number): number => {
+  let missing = from
+  while (missing < now.layout.keys && isTaken(now.held(epoch, missing))) missing++
+  return missing
+}
+
+/** Lists the live epoch before the claim is stored; where a slot was missing is kept, plus 1, where its end will be. */
+const earlyListStep = (scene: Scene, process: number): void => {
+  const { now } = scene
+  const live = now.get(Field.live)
+  if (live === 0 || now.of(process, Own.view) === 0 || now.of(process, Own.end) !== 0) return
+  const missing = firstMissing(now, live, searchStart(now))
+  if (missing + 1 > none) return
+  scene.begin().put(process, Own.end, missing + 1)
+  scene.tell(Kind.earlyList, process, missing)
+}
+
 const lookStep = (scene: Scene, process: number): void => {
   const { layout, now } = scene
   const epoch = now.of(process, Own.live)
   const from = now.of(process, Own.from)
-  let missing = from
-  while (missing < layout.keys && isTaken(now.held(epoch, missing))) missing++
+  const early = now.of(process, Own.end)
+  const missing = early === 0 ? firstMissing(now, epoch, from) : early - 1
   let marker = none
   for (let slot = missing - 1; slot >= Math.max(from, missing - 2 * layout.bound.window - 2); slot--) {
     if (isMarker(now.held(epoch, slot))) marker = slot
@@ -143,7 +161,8 @@ const barrierStep = (scene: Scene, process: number): void => {
 /** All steps of one process that searches the end of the live epoch. */
 export const openerSteps = (scene: Scene, process: number): void => {
   const phase = scene.now.of(process, Own.phase)
-  if (phase === Phase.looking) lookStep(scene, process)
+  if (phase === Phase.claiming) earlyListStep(scene, process)
+  else if (phase === Phase.looking) lookStep(scene, process)
   else if (phase === Phase.marking) answerStep(scene, process)
   else if (phase === Phase.barring) barrierStep(scene, process)
 }

@@ -2,6 +2,7 @@
 
 export const ruleNames = [
   "claim-raises-epoch",
+  "early-list-of-same-manifest",
   "send-after-activation",
   "never-merge-another-epoch",
   "time-out-is-not-success",
@@ -45,6 +46,10 @@ export interface RuleEntry {
 /** All rules. */
 export const ruleTable: Readonly<Record<RuleName, RuleEntry>> = {
   "claim-raises-epoch": { says: "a claim raises the epoch", bound: "takeover-ci" },
+  "early-list-of-same-manifest": {
+    says: "a listing from before the claim counts only where the manifest was not replaced in between",
+    bound: "trim-ci"
+  },
   "send-after-activation": { says: "no segment is sent before the activation is confirmed", bound: "takeover-ci" },
   "never-merge-another-epoch": { says: "a manifest of another epoch or nonce is never merged with", bound: "trim-ci" },
   "time-out-is-not-success": { says: "a manifest write without an answer is not taken for done", bound: "takeover-ci" },
@@ -109,6 +114,7 @@ export const rulesWithout = (dropped?: RuleName): Rules => {
   const holds = (name: RuleName) => name !== dropped && name !== also
   return {
     "claim-raises-epoch": holds("claim-raises-epoch"),
+    "early-list-of-same-manifest": holds("early-list-of-same-manifest"),
     "send-after-activation": holds("send-after-activation"),
     "never-merge-another-epoch": holds("never-merge-another-epoch"),
     "time-out-is-not-success": holds("time-out-is-not-success"),

@@ -32,7 +32,9 @@ export const Kind = {
   dropSpooled: 24,
   resend: 25,
   resent: 26,
-  assume: 27
+  assume: 27,
+  /** The live epoch is listed while the claim is on its way. */
+  earlyList: 28
 } as const
 
 /** A step as one number: its kind, its process, and two details. */

@@ -10,9 +10,9 @@ import { compareRevisions } from "../format/CursorSet.ts"
 import type { Manifest } from "../format/ManifestCodec.ts"
 import { manifestKey } from "../format/ObjectKey.ts"
 import { monotonicMillis } from "../internal/Monotonic.ts"
-import type { Progress } from "../manifest/Manifest.ts"
+import { type Progress, storedIndexEntries } from "../manifest/Manifest.ts"
 import { ManifestCoordinator } from "../manifest/ManifestCoordinator.ts"
-import { SparseIndex } from "../manifest/SparseIndex.ts"
+import { SparseIndex, thinIndex } from "../manifest/SparseIndex.ts"
 import { EpochMap } from "../read/EpochMap.ts"
 import type { LogView } from "../read/LogView.ts"
 import { TailBuffer } from "../read/TailBuffer.ts"
@@ -303,7 +303,8 @@ export class LogEngine {
       checkpoint,
       trim,
       cursors,
-      index: this.index.all,
+      // Thinned before it is looked at entry by entry: a commit must not take longer the more the index holds.
+      index: thinIndex(this.index.above(trim), storedIndexEntries),
       origins: this.copies.marksWith(this.spool?.id, checkpoint),
       producers: this.producers.stored(checkpoint.at)
     }
@@ -313,7 +314,7 @@ export class LogEngine {
   private carrierDueMillis(nowMillis: number): number | undefined {
     const newest = this.ledger.outstanding.at(-1)
     if (newest !== undefined && compareRevisions(newest.cursors.revision, this.cursors.current) >= 0) return nowMillis
-    return this.queue.size > 0 ? nowMillis : this.segmenter.sealDueMillis
+    return this.queue.size > 0 ? nowMillis : this.segmenter.sealDueMillis(nowMillis)
   }
 
   private failOutstanding(error: WalEnd): void {

@@ -1,16 +1,22 @@
 /** A bounded, ascending list of segment boundaries: dense near the end of the log, thinner the older it gets. */
 import { type Boundary, compareBoundaries } from "../format/Boundary.ts"
 
+type Point = Pick<Boundary, "epoch" | "slot">
+
 /** At most `max` of the entries, evenly spread, the newest always among them. */
 export const thinIndex = (entries: ReadonlyArray<Boundary>, max: number): ReadonlyArray<Boundary> => {
   if (entries.length <= max) return entries
   const stride = Math.ceil(entries.length / max)
-  const last = entries.length - 1
-  return entries.filter((_, position) => (last - position) % stride === 0)
+  const thinned: Array<Boundary> = []
+  for (let at = (entries.length - 1) % stride; at < entries.length; at += stride) {
+    const entry = entries[at]
+    if (entry !== undefined) thinned.push(entry)
+  }
+  return thinned
 }
 
-/** The last entry that `isBefore` holds for; entries are ascending and so is the predicate. */
-const lastWhere = (entries: ReadonlyArray<Boundary>, isBefore: (entry: Boundary) => boolean): Boundary | undefined => {
+/** How many entries `isBefore` holds for; entries are ascending and so is the predicate. */
+const countWhere = (entries: ReadonlyArray<Boundary>, isBefore: (entry: Boundary) => boolean): number => {
   let low = 0
   let high = entries.length
   while (low < high) {
@@ -19,8 +25,12 @@ const lastWhere = (entries: ReadonlyArray<Boundary>, isBefore: (entry: Boundary)
     if (entry !== undefined && isBefore(entry)) low = middle + 1
     else high = middle
   }
-  return entries[low - 1]
+  return low
 }
+
+/** The last of them. */
+const lastWhere = (entries: ReadonlyArray<Boundary>, isBefore: (entry: Boundary) => boolean): Boundary | undefined =>
+  entries[countWhere(entries, isBefore) - 1]
 
 /** The index in memory. It holds at most `capacity` entries: when full, every second one of the older half goes. */
 export class SparseIndex {
@@ -45,8 +55,8 @@ export class SparseIndex {
   }
 
   /** Forgets what lies at or below the trim point. */
-  dropThrough(trim: { readonly epoch: number; readonly slot: number }): void {
-    this.entries = this.entries.filter((entry) => compareBoundaries(entry, trim) > 0)
+  dropThrough(trim: Point): void {
+    this.entries.splice(0, this.countThrough(trim))
   }
 
   /** The last boundary with all of `seq` and what follows after it: a place to start looking for it. */
@@ -65,11 +75,20 @@ export class SparseIndex {
   }
 
   /** The first boundary after the given point. */
-  after(point: { readonly epoch: number; readonly slot: number }): Boundary | undefined {
-    return this.entries.find((entry) => compareBoundaries(entry, point) > 0)
+  after(point: Point): Boundary | undefined {
+    return this.entries[this.countThrough(point)]
+  }
+
+  /** All boundaries after the given point. */
+  above(point: Point): ReadonlyArray<Boundary> {
+    return this.entries.slice(this.countThrough(point))
   }
 
   get all(): ReadonlyArray<Boundary> {
     return this.entries
+  }
+
+  private countThrough(point: Point): number {
+    return countWhere(this.entries, (entry) => compareBoundaries(entry, point) <= 0)
   }
 }

@@ -66,11 +66,15 @@ const fieldProblem = (record: AppendRecord): { readonly field: string; readonly 
   return undefined
 }
 
-/** The records of a call with what each takes. */
-export interface Measured {
+/** Records with what each takes. */
+export interface Sized {
   readonly records: ReadonlyArray<AppendRecord>
   /** Content bytes of each. */
   readonly contentBytes: ReadonlyArray<number>
+}
+
+/** The records of a call. */
+export interface Measured extends Sized {
   /** What all together take of the buffer. */
   readonly bufferBytes: number
   /** They are the call of a producer, which is accepted whole or not at all. */

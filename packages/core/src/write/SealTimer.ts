@@ -28,6 +28,9 @@ export class SealTimer {
   private flushing: SealSituation["flush"] = "none"
   /** Somebody found no room since the last sealing. */
   private refused = false
+  /** When the last segment was sealed, and how long after the one before. */
+  private sealedAt: number | undefined = undefined
+  private sealedAfterMillis: number | undefined = undefined
   /** Since when the open segment waits for the budget alone. */
   private stretchedFrom: number | undefined = undefined
 
@@ -77,14 +80,23 @@ export class SealTimer {
   sealed(): void {
     this.flushing = "none"
     this.refused = false
-    if (this.puts === undefined) return
     const nowMillis = monotonicMillis(this.parts.clock)
+    this.sealedAfterMillis = this.sealedAt === undefined ? undefined : nowMillis - this.sealedAt
+    this.sealedAt = nowMillis
+    if (this.puts === undefined) return
     this.puts.take(1, nowMillis)
     const millis = nowMillis - (this.stretchedFrom ?? nowMillis)
     this.stretchedFrom = undefined
     if (millis <= 0) return
     this.parts.stats.lingersStretched++
     this.parts.stats.lingerStretchedMillis += millis
+  }
+
+  /** When the next segment is sealed, should it take as long as the last one; `undefined` once that time is over. */
+  expectedAt(nowMillis: number): number | undefined {
+    if (this.sealedAt === undefined || this.sealedAfterMillis === undefined) return undefined
+    const expectedAt = this.sealedAt + this.sealedAfterMillis
+    return expectedAt < nowMillis ? undefined : expectedAt
   }
 
   private withinBudgetAt(nowMillis: number): number {

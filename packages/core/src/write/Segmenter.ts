@@ -19,7 +19,7 @@ import { type Adopted, adoptedBytes, unitsOf, withoutKnown } from "./Adopted.ts"
 import { AppendCheck } from "./AppendCheck.ts"
 import { BufferRoom } from "./BufferRoom.ts"
 import type { ProducerCall } from "./ProducerCheck.ts"
-import { type Measured, recordOverheadBytes } from "./RecordCheck.ts"
+import { type Measured, recordOverheadBytes, type Sized } from "./RecordCheck.ts"
 import { SealTimer } from "./SealTimer.ts"
 import type { PendingSegment, Ticket } from "./Segment.ts"
 import type { Admitted, SegmenterParts, SegmenterSettings } from "./SegmenterParts.ts"
@@ -76,9 +76,14 @@ export class Segmenter {
     return this.open
   }
 
-  /** When the open segment is sealed at the latest, in milliseconds of the monotonic clock; `undefined` while none is open. */
-  get sealDueMillis(): number | undefined {
-    return this.open === undefined ? undefined : this.open.openedAt + this.settings.flushIntervalMillis
+  /**
+   * When a segment is sealed next, in milliseconds of the monotonic clock: the open one at the latest then, else the next one
+   * if it comes as soon as the last one did; `undefined` where nothing speaks for one.
+   */
+  sealDueMillis(nowMillis: number): number | undefined {
+    return this.open === undefined
+      ? this.timer.expectedAt(nowMillis)
+      : this.open.openedAt + this.settings.flushIntervalMillis
   }
 
   /** Accepts the records and waits only for room. */
@@ -290,18 +295,12 @@ export class Segmenter {
   }
 
   /** Copies records `from` to `to`, exclusive, into the segment. */
-  private takeAll(
-    segment: PendingSegment,
-    { contentBytes, records }: Pick<Measured, "contentBytes" | "records">,
-    from: number,
-    to: number,
-    now: number
-  ): void {
+  private takeAll(segment: PendingSegment, batch: Sized, from: number, to: number, now: number): void {
     let content = 0
     for (let index = from; index < to; index++) {
-      const record = records[index]
+      const record = batch.records[index]
       if (record !== undefined) segment.columns.push(record, now)
-      content += contentBytes[index] ?? 0
+      content += batch.contentBytes[index] ?? 0
     }
     const bytes = content + (to - from) * recordOverheadBytes
     segment.contentBytes += content

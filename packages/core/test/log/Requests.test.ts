@@ -72,6 +72,25 @@ describe("requests", () => {
       }))
   }
 
+  it.effect("at most 1.13 requests a segment where each comes as one call and is committed at once [predecessor 27]", () =>
+    Effect.gen(function*() {
+      const log = yield* open({
+        segment: { maxEntries: 10 },
+        cursor: { maxEntries: 10 },
+        retention: { policy: "keep" }
+      })
+      for (const n of range(0, 199)) {
+        yield* store(log.wal, records(10, n * 10 + 1))
+        yield* log.wal.commit(n * 10 + 10)
+        yield* TestClock.adjust("1 second")
+      }
+      assert.strictEqual(puts(log).length, 200)
+      assert.isAtMost(log.memory.requests.length / 200, 1.13)
+      // The next one does not come: then the manifest takes the cursor.
+      yield* TestClock.adjust("2 seconds")
+      assert.strictEqual((yield* log.wal.status).cursors["default"]?.persisted, 2_000)
+    }))
+
   it.effect("committed segments are deleted, in batches, and storage stays flat [predecessor 25]", () =>
     Effect.gen(function*() {
       const log = yield* open({ segment: { maxEntries: 10 }, retention: { policy: "committed" } })

@@ -61,5 +61,16 @@ describe("the sparse index", () => {
     const index = new SparseIndex(entries(5), 100)
     index.dropThrough({ epoch: 1, slot: 3 })
     assert.deepStrictEqual(index.all.map((entry) => entry.slot), [4, 5])
+    index.dropThrough({ epoch: 1, slot: 3 })
+    assert.strictEqual(index.all.length, 2)
+    index.dropThrough({ epoch: 2, slot: 0 })
+    assert.deepStrictEqual(index.all, [])
+  })
+
+  it("answers what lies after a point, and nothing at or below it", () => {
+    const index = new SparseIndex([...entries(2), boundary(2, 1, 30)], 100)
+    const above = (epoch: number, slot: number) => index.above({ epoch, slot }).map((entry) => entry.seq)
+    assert.deepStrictEqual([above(0, 0), above(1, 1), above(1, 2), above(2, 1)], [[10, 20, 30], [20, 30], [30], []])
+    assert.strictEqual(index.all.length, 3)
   })
 })

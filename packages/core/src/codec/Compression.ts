@@ -27,7 +27,10 @@ export class CodecError extends Schema.TaggedError<CodecError>()("CodecError", {
 }
 
 export interface CompressionService {
-  /** Packs `body`. Neither blocks the event loop for more than a few milliseconds. A failure is a defect of the machine. */
+  /**
+   * Packs `body`. Neither blocks the event loop for more than a few milliseconds. The answer can be a view of a larger
+   * buffer: who keeps it for long copies it. A failure is a defect of the machine.
+   */
   readonly compress: (body: Uint8Array, setting: CompressionSetting) => Effect.Effect<Uint8Array, CodecError>
   /**
    * Unpacks `stored` to exactly `rawBytes` bytes. `rawBytes` was checked against the configured maximum by the caller;

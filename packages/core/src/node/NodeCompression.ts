@@ -12,11 +12,12 @@
  */
 import { Effect } from "effect"
 import { compressFrame, decompressFrame } from "lz4-napi"
-import { constants, zstdCompress, zstdDecompress } from "node:zlib"
+import { zstdDecompress } from "node:zlib"
 import type { CodecName, CompressionService, CompressionSetting } from "../codec/Compression.ts"
 import { CodecError } from "../codec/Compression.ts"
 import { measureLz4Block, readLz4Frame } from "../codec/Lz4Frame.ts"
 import { zstdFrameProblem } from "../codec/ZstdFrame.ts"
+import { ZstdEncoder } from "./ZstdEncoder.ts"
 
 /** The two functions of `zstd-napi` that are used; synchronous, they throw. */
 export interface SyncZstd {
@@ -68,17 +69,16 @@ const levelOf = (codec: Packed, level: number | undefined): Effect.Effect<number
     )
 }
 
-const compressZstd = (body: Uint8Array, level: number, sync: SyncZstd | undefined) =>
+/** What packs zstd: small bodies at once where the addon is there, all others in the thread pool. */
+interface Packers {
+  readonly sync: SyncZstd | undefined
+  readonly encoder: ZstdEncoder
+}
+
+const compressZstd = (body: Uint8Array, level: number, { encoder, sync }: Packers) =>
   sync !== undefined && body.length <= syncCompressMaxBytes && level <= syncMaxLevel
     ? Effect.try({ try: () => sync.compress(body, { compressionLevel: level }), catch: fromCause("zstd") })
-    // The chunk holds the largest frame that the body can become (ZSTD_COMPRESSBOUND), so that it is written once.
-    : zlib((done) =>
-      zstdCompress(body, {
-        params: { [constants.ZSTD_c_compressionLevel]: level },
-        pledgedSrcSize: body.length,
-        chunkSize: body.length + (body.length >>> 8) + 128
-      }, done)
-    )
+    : Effect.mapError(encoder.compress(body, level), fromCause("zstd"))
 
 const decompressZstd = (stored: Uint8Array, rawBytes: number, sync: SyncZstd | undefined) => {
   const problem = zstdFrameProblem(stored, rawBytes)
@@ -115,13 +115,12 @@ const decompressLz4 = Effect.fnUntraced(function*(stored: Uint8Array, rawBytes: 
 })
 
 const compress = Effect.fnUntraced(
-  function*(body: Uint8Array, setting: CompressionSetting, sync: SyncZstd | undefined) {
+  function*(body: Uint8Array, setting: CompressionSetting, packers: Packers) {
     if (setting.type === "none") return body
     const level = yield* levelOf(setting.type, setting.level)
-    const packed = setting.type === "zstd"
-      ? yield* compressZstd(body, level, sync)
+    return setting.type === "zstd"
+      ? yield* compressZstd(body, level, packers)
       : yield* Effect.tryPromise({ try: () => compressFrame(body), catch: fromCause("lz4") })
-    return compact(packed)
   }
 )
 
@@ -138,10 +137,13 @@ const decompress = Effect.fnUntraced(
 )
 
 /** The codecs of Node, with `zstd-napi` for small bodies where `sync` is given. A level out of range is a `CodecError`. */
-export const make = (sync: SyncZstd | undefined): CompressionService => ({
-  compress: (body, setting) => compress(body, setting, sync),
-  decompress: (stored, codec, rawBytes) => decompress(stored, codec, rawBytes, sync)
-})
+export const make = (sync: SyncZstd | undefined): CompressionService => {
+  const packers: Packers = { sync, encoder: new ZstdEncoder() }
+  return {
+    compress: (body, setting) => compress(body, setting, packers),
+    decompress: (stored, codec, rawBytes) => decompress(stored, codec, rawBytes, sync)
+  }
+}
 
 /** `zstd-napi`, or why it could not be loaded (an optional dependency: that is no error, only slower for small bodies). */
 export const syncZstd: { readonly addon?: SyncZstd; readonly absent?: string } = await import("zstd-napi").then(

@@ -50,6 +50,9 @@ export class ZstdEncoder {
         resume(Effect.succeed(frame))
       })
       stream.end(body)
+      return Effect.sync(() => {
+        stream.destroy()
+      })
     })
   }
 }

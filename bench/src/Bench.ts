@@ -10,6 +10,8 @@ export interface BenchContext {
   readonly folder: string
   /** How far it is, 0 to 1, and what it does now. */
   readonly progress: (share: number, what: string) => void
+  /** A picture for the documentation, an SVG file; a run that keeps its results keeps it too. */
+  readonly picture?: (name: string, svg: string) => void
   /** Told to people, whatever the format of the output: what was left out, and why. */
   readonly say: (text: string) => void
 }

@@ -6,6 +6,7 @@ export interface BenchOptions {
   readonly names: ReadonlyArray<string>
   readonly json: boolean
   readonly quick: boolean
+  readonly save: boolean
 }
 
 export const usageOf = (benches: ReadonlyArray<Bench>): string =>
@@ -17,6 +18,7 @@ middle half of the rounds is on the wrong side of it. Without a name: all of the
 
   --quick   5 short rounds each, some minutes in all; else 5 rounds of 2 s
   --json    a line of JSON for each measurement, on standard output; the table goes to standard error
+  --save    keep the results in bench/results and write them into docs/performance.md; not together with --quick
   --help    this text
 
 benches
@@ -33,6 +35,7 @@ export const readOptions = (args: ReadonlyArray<string>, benches: ReadonlyArray<
     options: {
       json: { type: "boolean", default: false },
       quick: { type: "boolean", default: false },
+      save: { type: "boolean", default: false },
       help: { type: "boolean", default: false }
     }
   })
@@ -40,5 +43,6 @@ export const readOptions = (args: ReadonlyArray<string>, benches: ReadonlyArray<
   const known = new Set(benches.map(({ name }) => name))
   const unknown = positionals.find((name) => !known.has(name))
   if (unknown !== undefined) throw new Error(`no bench ${unknown}: there are ${[...known].join(", ")}`)
-  return { names: positionals, json: values.json, quick: values.quick }
+  if (values.quick && values.save) throw new Error("--save keeps whole runs: leave --quick out")
+  return { names: positionals, json: values.json, quick: values.quick, save: values.save }
 }

@@ -2,13 +2,14 @@
 import type { BenchLine } from "./Line.ts"
 
 /** A figure with as many digits as mean something. */
-const shown = (value: number): string => {
+export const shown = (value: number): string => {
   const size = Math.abs(value)
   if (size >= 1_000) return Math.round(value).toLocaleString("en-US")
   return size >= 100 ? value.toFixed(0) : size >= 1 ? value.toFixed(2) : value.toPrecision(2)
 }
 
-const cells = (line: BenchLine): ReadonlyArray<string> => {
+/** One line, in the order of `heads`. */
+export const cellsOf = (line: BenchLine): ReadonlyArray<string> => {
   const against = line.floor ?? line.peer
   return [
     line.bench,
@@ -21,11 +22,12 @@ const cells = (line: BenchLine): ReadonlyArray<string> => {
   ]
 }
 
-const heads = ["bench", "what", "median", "middle half", "goal", "", "against"]
+/** What the columns are. */
+export const heads = ["bench", "what", "median", "middle half", "goal", "", "against"]
 
 /** Columns of text. */
 export const tableText = (lines: ReadonlyArray<BenchLine>): string => {
-  const rows = [heads, ...lines.map(cells)]
+  const rows = [heads, ...lines.map(cellsOf)]
   const widths = heads.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
   return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ").trimEnd()).join("\n")
 }

@@ -1,12 +1,14 @@
 /** `pnpm bench`: see `--help`. */
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Bench } from "./Bench.ts"
 import { benches } from "./Benches.ts"
 import { type BenchLine, lineOf } from "./Line.ts"
 import { type BenchOptions, readOptions, usageOf } from "./Options.ts"
+import { withResults } from "./PerformanceDocs.ts"
 import { Progress } from "./Progress.ts"
+import { keepResults, thisMachine } from "./Results.ts"
 import { tableText } from "./Table.ts"
 
 const rounds = 5
@@ -32,6 +34,9 @@ const runOne = async (bench: Bench, { from, options, progress, to }: Turn): Prom
       quick: options.quick,
       folder,
       progress: (share, what) => progress.show(from + (to - from) * share, `${bench.name}: ${what}`),
+      picture: (name, svg) => {
+        if (options.save) writeFileSync(join(root, "docs/growth", `${name}.svg`), svg)
+      },
       say: (text) => {
         progress.clear()
         process.stderr.write(`${bench.name}: ${text}\n`)
@@ -43,16 +48,30 @@ const runOne = async (bench: Bench, { from, options, progress, to }: Turn): Prom
   }
 }
 
+const root = join(import.meta.dirname, "../..")
+const docs = join(root, "docs/performance.md")
+
+/** Keeps what was measured, and writes it into the documentation. */
+const save = (measured: ReadonlySet<string>, lines: ReadonlyArray<BenchLine>): void => {
+  const machine = thisMachine()
+  const machines = Object.fromEntries([...measured].map((name) => [name, machine]))
+  const names = benches.map(({ name }) => name)
+  const results = keepResults(join(root, "bench/results"), names, { machines, lines })
+  writeFileSync(docs, withResults(readFileSync(docs, "utf8"), results))
+}
+
 const run = async (options: BenchOptions): Promise<boolean> => {
   const chosen = benches.filter(({ name }) => options.names.length === 0 || options.names.includes(name))
   const progress = new Progress(process.stderr)
   const lines: Array<BenchLine> = []
+  const measured = new Set<string>()
   let isWhole = true
   for (const [index, bench] of chosen.entries()) {
     const turn = { options, progress, from: index / chosen.length, to: (index + 1) / chosen.length }
     try {
       const more = await runOne(bench, turn)
       lines.push(...more)
+      measured.add(bench.name)
       progress.clear()
       if (options.json) { for (const line of more) print(JSON.stringify(line)) }
     } catch (cause) {
@@ -63,6 +82,7 @@ const run = async (options: BenchOptions): Promise<boolean> => {
   }
   if (options.json) process.stderr.write(`${tableText(lines)}\n`)
   else print(tableText(lines))
+  if (options.save) save(measured, lines)
   return isWhole && lines.every(({ ok }) => ok !== false)
 }
 

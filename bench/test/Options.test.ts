@@ -5,7 +5,10 @@ import { readOptions, usageOf } from "../src/Options.ts"
 
 describe("options", () => {
   it("take names of benches, and nothing else", () => {
-    assert.deepStrictEqual(readOptions(["encode", "--quick"], benches), { names: ["encode"], json: false, quick: true })
+    const nothing = { names: ["encode"], json: false, quick: false, save: false }
+    assert.deepStrictEqual(readOptions(["encode", "--quick"], benches), { ...nothing, quick: true })
+    assert.deepStrictEqual(readOptions(["--save", "encode"], benches), { ...nothing, save: true })
+    assert.throws(() => readOptions(["--save", "--quick"], benches), /leave --quick out/)
     assert.strictEqual(readOptions(["--help"], benches), "help")
     assert.throws(() => readOptions(["speed"], benches), /no bench speed: there are encode/)
     assert.throws(() => readOptions(["--fast"], benches), /--fast/)

@@ -87,6 +87,9 @@ const sendThrough = (wal: WalService, bytes: number, millis: number): Promise<Se
 
 type Rounds = Record<"node:http" | "AWS SDK" | "client" | "client, signed" | "log", Array<Sent>>
 
+/** The first round: what is compiled while it runs takes longer than a short round. */
+const warmUpMillis = 1_000
+
 type Turns = ReadonlyArray<readonly [keyof Rounds, (millis: number) => Promise<Sent>]>
 
 const takeTurns = async (context: BenchContext, bytes: number, turns: Turns): Promise<Rounds> => {
@@ -94,7 +97,7 @@ const takeTurns = async (context: BenchContext, bytes: number, turns: Turns): Pr
   for (let round = 0; round <= context.rounds; round++) {
     for (const [index, [name, run]] of turns.entries()) {
       context.progress((round + index / turns.length) / (context.rounds + 1), `${name}, ${bytes} bytes`)
-      const sent = await run(round === 0 ? context.roundMillis / 4 : context.roundMillis)
+      const sent = await run(round === 0 ? Math.max(warmUpMillis, context.roundMillis) : context.roundMillis)
       if (round > 0) rounds[name].push(sent)
     }
   }

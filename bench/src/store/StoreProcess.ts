@@ -18,12 +18,17 @@ export interface StoreCounts {
   GET: number
   LIST: number
   DELETE: number
+  /** Of the GETs: whole segments, and headers of segments. */
+  segments: number
+  headers: number
   bodyBytes: number
 }
 
 export interface StoreProcess {
   readonly endpoint: string
   readonly counts: () => Promise<StoreCounts>
+  /** From now on it answers so. */
+  readonly setLatency: (latency: Latency) => Promise<void>
   readonly stop: () => Promise<void>
 }
 
@@ -55,6 +60,9 @@ const startStore = async (settings: StoreSettings): Promise<StoreProcess> => {
   return {
     endpoint,
     counts,
+    setLatency: async (latency) => {
+      await fetch(`${endpoint}/_latency`, { method: "POST", body: JSON.stringify(latency) })
+    },
     stop: async () => {
       child.stdin.end()
       await ended

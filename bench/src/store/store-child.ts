@@ -2,7 +2,8 @@
  * An S3 store in memory, in a process of its own, that answers as late as it is told: what a log is measured against. It
  * checks no signature, and does what the log asks: conditional writes, ranges, listings, deletions.
  *
- * Argument: settings as JSON. Prints its port; counts are at `/_counts`, and start anew with each look.
+ * Argument: settings as JSON. Prints its port; counts are at `/_counts`, and start anew with each look; `/_latency` takes
+ * another latency as JSON.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { seededChance } from "../../../scripts/acceptance/Run.ts"
@@ -12,7 +13,9 @@ import { deletedDocument, errorDocument, keysToDelete, listDocument } from "./Xm
 
 const settings: StoreSettings = JSON.parse(process.argv[2] ?? "{}")
 const random = seededChance(settings.seed ?? 1)
-let counts: StoreCounts = { PUT: 0, GET: 0, LIST: 0, DELETE: 0, bodyBytes: 0 }
+let latency = settings.latency
+const noCounts = { PUT: 0, GET: 0, LIST: 0, DELETE: 0, segments: 0, headers: 0, bodyBytes: 0 }
+let counts: StoreCounts = { ...noCounts }
 
 interface Held {
   /** Empty where only the size is kept. */
@@ -90,6 +93,7 @@ const answer = (request: IncomingMessage, body: Buffer): Answer => {
     return list(url.searchParams)
   }
   counts.GET++
+  if (key.endsWith(".seg")) counts[request.headers.range === undefined ? "segments" : "headers"]++
   return get(key, request.headers.range)
 }
 
@@ -101,7 +105,13 @@ const respond = (response: ServerResponse, { body = "", headers = {}, status }: 
 /** Not a request of the log's. */
 const tellCounts = (response: ServerResponse): void => {
   respond(response, { status: 200, body: JSON.stringify(counts) })
-  counts = { PUT: 0, GET: 0, LIST: 0, DELETE: 0, bodyBytes: 0 }
+  counts = { ...noCounts }
+}
+
+/** Not one either. */
+const changeLatency = (response: ServerResponse, body: Buffer): void => {
+  latency = JSON.parse(body.toString())
+  respond(response, { status: 200 })
 }
 
 const server = createServer((request, response) => {
@@ -115,8 +125,9 @@ const server = createServer((request, response) => {
   request.on("end", () => {
     const body = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)
     if (request.url === "/_counts") return tellCounts(response)
+    if (request.url === "/_latency") return changeLatency(response, body)
     const transferMillis = settings.megabytesPerSecond === undefined ? 0 : bytes / settings.megabytesPerSecond / 1_000
-    const due = sampleLatency(settings.latency, random) + transferMillis - (performance.now() - startedAt)
+    const due = sampleLatency(latency, random) + transferMillis - (performance.now() - startedAt)
     // Done when it is answered: a request that is given up before that may still land.
     const finish = () => respond(response, answer(request, body))
     if (due <= 0) finish()

@@ -104,7 +104,7 @@ const measureLoad = (context: BenchContext, load: LocalLoad, nth: number): Promi
       const results = await takeTurns(context, contenders, { from: nth / loads.length, to: (nth + 1) / loads.length })
       return { load, results, served: (name: string) => (kept.get(name) ?? []).slice(1), opened }
     })
-  const measured = load.peerGoals === undefined ? among(noPeers) : withPeers(context, folder, among)
+  const measured = load.peerGoals === undefined ? among(noPeers) : withPeers(context, among)
   return measured.finally(() => rmSync(folder, { recursive: true, force: true }))
 }
 
@@ -160,6 +160,19 @@ const againstPeers = ({ load, opened, results }: Measured): ReadonlyArray<Measur
     ...(note === undefined ? {} : { note })
   }))
 
+/** Long enough for what is compiled while it runs: a short round would measure little else. */
+const warmMillis = 1_000
+
+/** Serves the widest load and the narrowest one, in a log that is not measured. */
+const warmUp = async (context: BenchContext): Promise<void> => {
+  const path = join(context.folder, "warm")
+  const payloads = payloadsOf(1, recordBytes)
+  await withLocalLog(path, async (wal) => {
+    for (const callers of [256, 1]) await logRound(wal, { callers, batch: 1 }, payloads)(warmMillis)
+  })
+  rmSync(path, { recursive: true })
+}
+
 /** Two dozen contenders: in a quick run each has less time than elsewhere. */
 const quickShare = 0.5
 
@@ -169,6 +182,7 @@ export const local: Bench = {
   run: async (bench) => {
     const context = bench.quick ? { ...bench, roundMillis: bench.roundMillis * quickShare } : bench
     const lines: Array<Measurement> = []
+    await warmUp(context)
     for (const [nth, load] of loads.entries()) {
       const measured = await measureLoad(context, load, nth)
       const { missing } = measured.opened

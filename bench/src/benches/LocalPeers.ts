@@ -1,5 +1,5 @@
 /** The peers of a local log: opened for a load, left out loudly where they cannot be. */
-import { mkdirSync } from "node:fs"
+import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import type { BenchContext } from "../Bench.ts"
 import { classicLevel } from "../peers/ClassicLevel.ts"
@@ -12,6 +12,8 @@ import { redisStreams } from "../peers/RedisStreams.ts"
 
 const peers: ReadonlyArray<Peer> = [lmdb, redisStreams, nodeSqlite, classicLevel, postgres, natsJetStream]
 
+const folderOf = (context: BenchContext, index: number): string => join(context.folder, `peer-${index}`)
+
 export type PeerAtWork = Peer & OpenPeer
 
 export interface OpenedPeers {
@@ -20,20 +22,16 @@ export interface OpenedPeers {
   readonly missing: ReadonlyArray<string>
 }
 
-/** Opens all that are there, each in a folder of its own below this one, uses them, ends them. */
-export const withPeers = async <A>(
-  context: BenchContext,
-  folder: string,
-  use: (opened: OpenedPeers) => Promise<A>
-): Promise<A> => {
+/** Opens all that are there, each in a folder of its own, uses them, ends them. */
+export const withPeers = async <A>(context: BenchContext, use: (opened: OpenedPeers) => Promise<A>): Promise<A> => {
   const opened: Array<PeerAtWork> = []
   const missing: Array<string> = []
   try {
     for (const [index, peer] of peers.entries()) {
-      const own = join(folder, `peer-${index}`)
-      mkdirSync(own, { recursive: true })
+      const folder = folderOf(context, index)
+      mkdirSync(folder)
       try {
-        opened.push({ ...peer, ...await peer.open(own) })
+        opened.push({ ...peer, ...await peer.open(folder) })
       } catch (cause) {
         missing.push(peer.name)
         context.say(`${peer.name} is left out: ${cause instanceof Error ? cause.message : String(cause)}`)
@@ -41,6 +39,9 @@ export const withPeers = async <A>(
     }
     return await use({ peers: opened, missing })
   } finally {
-    for (const peer of opened) await peer.close()
+    for (const closed of await Promise.allSettled(opened.map((peer) => peer.close()))) {
+      if (closed.status === "rejected") context.say(`a peer has not ended in order: ${String(closed.reason)}`)
+    }
+    for (const index of peers.keys()) rmSync(folderOf(context, index), { recursive: true, force: true })
   }
 }

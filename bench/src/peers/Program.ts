@@ -49,10 +49,12 @@ export const startProgram = async (
       continue
     }
     await stop("SIGKILL")
-    throw new Error(`${program} does not get ready: ${said}`)
+    throw new Error(`${program} does not get ready: ${lastLine(said)}`)
   }
   return { pid: child.pid ?? 0, stop }
 }
+
+const lastLine = (text: string): string => text.trimEnd().split("\n").at(-1) ?? ""
 
 /** Runs a program to its end. Fails where it is missing or ends with an error, with what it said last. */
 export const runProgram = async (command: ReadonlyArray<string>, runAs: RunAs = {}): Promise<string> => {
@@ -65,6 +67,6 @@ export const runProgram = async (command: ReadonlyArray<string>, runAs: RunAs = 
     })
   }
   const [code] = await once(child, "close")
-  if (code !== 0) throw new Error(`${program} has ended with ${code}: ${said.slice(-1_000)}`)
+  if (code !== 0) throw new Error(`${program} has ended with ${code}: ${lastLine(said)}`)
   return said
 }

@@ -76,14 +76,14 @@ const spoolRules = rulesOf(["spool/", "scenarios/91"], [
 const diskRules = rulesOf(["node/journal/", "node/PowerLoss", "node/LocalObjectStore", "node/SpoolDirectory"], [
   rule("an append to the journal is answered after its sync", [
     "node/journal/JournalWriter.ts",
-    "yield* Effect.catch(handle.syncData, (error) => this.afterFailedSync(open, error))",
-    "yield* Effect.forkDetach(Effect.delay(Effect.exit(handle.syncData), 1))"
+    "Effect.catch(handle.syncData, (error) => this.afterFailedSync(open, error))",
+    "Effect.forkDetach(Effect.delay(Effect.exit(handle.syncData), 1))"
   ]),
   rule("a file whose sync failed is given up", [
     "node/journal/JournalWriter.ts",
-    "yield* Effect.catch(handle.syncData, (error) => this.afterFailedSync(open, error))",
-    "yield* Effect.catch(handle.syncData, () => Effect.andThen(handle.syncData, Effect.void)).pipe(\n" +
-    "        Effect.catch((error) => this.afterFailedSync(open, error))\n      )"
+    "Effect.catch(handle.syncData, (error) => this.afterFailedSync(open, error))",
+    "Effect.catch(handle.syncData, () => Effect.andThen(handle.syncData, Effect.void)).pipe(\n" +
+    "          Effect.catch((error) => this.afterFailedSync(open, error))\n        )"
   ]),
   rule("a half-written frame is cut off when the disk is full", [
     "node/journal/JournalWriter.ts",

@@ -6,7 +6,7 @@ const acks = [
   without("a taken key is looked at"),
   mutation("durable is said when a record is accepted", [
     "log/LogService.ts",
-    "durable: demanded(engine, admitted, awaitDurable)",
+    "durable: demanded(awaitDurable(engine, ticket))",
     "durable: Effect.void"
   ]),
   mutation("spooled counts as durable", [
@@ -16,7 +16,7 @@ const acks = [
   ]),
   mutation("accepted counts as spooled", [
     "log/LogService.ts",
-    "spooled: demanded(engine, admitted, awaitTicket)",
+    "spooled: demanded(Effect.asVoid(awaitTicket(engine, ticket)))",
     "spooled: Effect.void"
   ]),
   mutation("flush does not wait", [

@@ -32,6 +32,8 @@ export class Cursors {
   /** The newest snapshot: what it holds of `moved`, and when the first change after it came. */
   private taken: { n: number; moved: number; changedAt: number | undefined } = { n: 0, moved: 0, changedAt: undefined }
 
+  private newest: CursorSet | undefined = undefined
+
   constructor(stored: CursorSet, settings: CursorSettings, durable: () => number, trimmed: () => number) {
     this.settings = settings
     this.durable = durable
@@ -44,15 +46,16 @@ export class Cursors {
     this.persisted = this.revision
   }
 
-  /** The set as it is now. */
+  /** The set as it is now: the same one until it changes. */
   snapshot(): CursorSet {
     if (this.taken.n !== this.revision.n) {
       this.taken = { n: this.revision.n, moved: this.moved, changedAt: undefined }
     }
-    return {
-      revision: this.revision,
-      marks: Object.fromEntries([...this.states].map(([name, state]) => [name, state.mark]))
+    if (this.newest?.revision !== this.revision) {
+      const marks = Object.fromEntries([...this.states].map(([name, state]) => [name, state.mark]))
+      this.newest = { revision: this.revision, marks }
     }
+    return this.newest
   }
 
   /** The revision of the set as it is now. */

@@ -17,19 +17,25 @@ export const getUint64 = (view: DataView, offset: number): number | undefined =>
 /** A view on exactly these bytes. */
 export const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
+/** Value of a hexadecimal digit by its character code: `0` is 48, `a` is 97, `A` is 65. */
+const digitOf = (code: number): number => code <= 57 ? code - 48 : (code | 0x20) - 87
+
 /** Bytes of a string of hexadecimal digits. */
 export const fromHex = (text: string): Uint8Array => {
   const bytes = new Uint8Array(text.length / 2)
   for (let index = 0; index < bytes.length; index++) {
-    bytes[index] = Number.parseInt(text.slice(index * 2, index * 2 + 2), 16)
+    bytes[index] = digitOf(text.charCodeAt(index * 2)) << 4 | digitOf(text.charCodeAt(index * 2 + 1))
   }
   return bytes
 }
 
+/** The digits of each byte. */
+const hexOf = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"))
+
 /** Lower-case hexadecimal digits of the bytes. */
 export const toHex = (bytes: Uint8Array): string => {
   let text = ""
-  for (const byte of bytes) text += byte.toString(16).padStart(2, "0")
+  for (let index = 0; index < bytes.length; index++) text += hexOf[bytes[index] ?? 0]
   return text
 }
 

@@ -205,7 +205,7 @@ export class LogEngine {
       holds: (slot) => this.spooler?.holds(slot) === true,
       read: (slot) => spool.read(opened.epoch, slot)
     }
-    return new PutWorkerPool(putSettings(this.options, opened, prefix), {
+    return new PutWorkerPool({ ...putSettings(this.options, opened, prefix), traced: this.traced }, {
       pack: this.pack,
       spool: reads,
       onProgress: () => this.spooler?.poke(),

@@ -13,25 +13,32 @@ import type { LogEngine } from "./LogEngine.ts"
 import { makeReads, readFrom, replayFrom } from "./LogReading.ts"
 import { statusOf } from "./LogStatus.ts"
 
-/** Asks for the segment of a call to be sealed soon, and waits for it. */
-const demanded = (
-  engine: LogEngine,
-  { ticket }: Admitted,
-  wait: (engine: LogEngine, ticket: Ticket) => Effect.Effect<unknown, WalEnd>
-): Effect.Effect<void, WalEnd> =>
-  ticket === undefined ? Effect.void : Effect.suspend(() => {
-    engine.segmenter.demand(ticket)
-    return Effect.asVoid(wait(engine, ticket))
-  })
+type Waits = Pick<Appended, "durable" | "spooled">
 
-const answerOf = (engine: LogEngine) => (admitted: Admitted): Appended => ({
-  first: admitted.first,
-  last: admitted.last,
-  epoch: admitted.epoch,
-  durable: demanded(engine, admitted, awaitDurable),
-  spooled: demanded(engine, admitted, awaitTicket),
-  ...(admitted.isRepeat === true ? { isRepeat: true } : {})
-})
+const nothingToWaitFor: Waits = { durable: Effect.void, spooled: Effect.void }
+
+/** Asks for the segment of a ticket to be sealed soon, and waits for it. */
+const waitsFor = (engine: LogEngine, ticket: Ticket): Waits => {
+  const demanded = (wait: Effect.Effect<void, WalEnd>) =>
+    Effect.suspend(() => {
+      engine.segmenter.demand(ticket)
+      return wait
+    })
+  return {
+    durable: demanded(awaitDurable(engine, ticket)),
+    spooled: demanded(Effect.asVoid(awaitTicket(engine, ticket)))
+  }
+}
+
+const answerOf = (engine: LogEngine): (admitted: Admitted) => Appended => {
+  // Calls in one segment wait in the same way, and most follow one that is in theirs.
+  let newest: { readonly ticket: Ticket; readonly waits: Waits } | undefined
+  return ({ epoch, first, isRepeat, last, ticket }) => {
+    if (ticket !== undefined && newest?.ticket !== ticket) newest = { ticket, waits: waitsFor(engine, ticket) }
+    const { durable, spooled } = ticket === undefined ? nothingToWaitFor : newest?.waits ?? nothingToWaitFor
+    return { first, last, epoch, durable, spooled, ...(isRepeat === true ? { isRepeat } : {}) }
+  }
+}
 
 const makeSink = (engine: LogEngine, append: WalService["append"]): WalService["sink"] =>
   Sink.unwrap(Effect.sync(() => {

@@ -55,7 +55,11 @@ const hedgingOf = ({ parallelPut: { hedge } }: WalOptions): HedgePolicy | undefi
   hedge === "off" ? undefined : new HedgePolicy(hedge === "p95" ? 0.95 : 0.99)
 
 /** `prefix`: that of all keys of the log. */
-export const putSettings = (options: WalOptions, opened: OpenedEpoch, prefix: string): PutWorkerSettings => ({
+export const putSettings = (
+  options: WalOptions,
+  opened: OpenedEpoch,
+  prefix: string
+): Omit<PutWorkerSettings, "traced"> => ({
   streamId: options.streamId,
   epoch: opened.epoch,
   prefix,

@@ -151,22 +151,35 @@ const readUpTo = Effect.fnUntraced(function*(file: fs.FileHandle, path: string, 
   return done === length ? bytes : bytes.slice(0, done)
 })
 
-const writeParts = Effect.fnUntraced(
-  function*(file: fs.FileHandle, path: string, parts: ReadonlyArray<Uint8Array>, position: number) {
+/** Writes part by part what is left of the parts after so many bytes of them. */
+const writeRest = Effect.fnUntraced(
+  function*(file: fs.FileHandle, path: string, parts: ReadonlyArray<Uint8Array>, position: number, done: number) {
     let at = position
-    for (let start = 0; start < parts.length; start += maxParts) {
-      const some = parts.slice(start, start + maxParts)
-      let done = yield* attempt("writev", path, () => file.writev(some, at).then((written) => written.bytesWritten))
-      for (const part of some) {
-        // What a short write left out is written part by part.
-        const written = Math.min(done, part.length)
-        if (written < part.length) yield* writeAll(file, path, part.subarray(written), at + written)
-        done -= written
-        at += part.length
-      }
+    let written = done
+    for (const part of parts) {
+      const there = Math.min(written, part.length)
+      if (there < part.length) yield* writeAll(file, path, part.subarray(there), at + there)
+      written -= there
+      at += part.length
     }
   }
 )
+
+const writeParts = (
+  file: fs.FileHandle,
+  path: string,
+  parts: ReadonlyArray<Uint8Array>,
+  position: number
+): Effect.Effect<void, DiskError> => {
+  const some = parts.slice(0, maxParts)
+  const length = some.reduce((sum, part) => sum + part.length, 0)
+  const write = attempt("writev", path, () => file.writev(some, position).then((written) => written.bytesWritten))
+  return Effect.flatMap(write, (done) => {
+    const rest = done < length ? writeRest(file, path, some, position, done) : Effect.void
+    if (parts.length <= maxParts) return rest
+    return Effect.andThen(rest, Effect.suspend(() => writeParts(file, path, parts.slice(maxParts), position + length)))
+  })
+}
 
 const toHandle = (file: fs.FileHandle, path: string): DiskHandle => ({
   write: (bytes, position) => writeAll(file, path, bytes, position),

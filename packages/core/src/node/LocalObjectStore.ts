@@ -13,7 +13,7 @@ import { Deferred, Effect, Exit } from "effect"
 import { join } from "node:path"
 import { Digest, type DigestService } from "../codec/Digest.ts"
 import { knownCriticalExtensions } from "../format/Extensions.ts"
-import { parseSlotKey, slotKey, type SlotName } from "../format/ObjectKey.ts"
+import { parseSlotKey, type SlotName } from "../format/ObjectKey.ts"
 import { maxMarkerBytes } from "../format/SegmentCodec.ts"
 import { decodeHeader } from "../format/SegmentHeader.ts"
 import type { GetRequest, ObjectStore, StoredObject, Tag, WriteOptions } from "../store/ObjectStore.ts"
@@ -81,52 +81,49 @@ const isEndMarker = (body: Uint8Array, digest: DigestService): boolean => {
   return "header" in decoded && decoded.header.kind === "end-marker"
 }
 
-const appendSlot = Effect.fnUntraced(
-  function*(store: Store, name: SlotName, key: string, body: Uint8Array, crc32: number): Effect.fn.Return<
-    Tag,
-    ObjectStoreError
-  > {
-    if (yield* Effect.mapError(store.journal.has(name), fromJournal("create", key))) {
-      return yield* answer("create", key, "AlreadyExists", "the slot is taken")
-    }
-    const passive = isEndMarker(body, store.digest)
-    yield* Effect.mapError(store.journal.append([{ ...name, body, crc32, passive }]), fromJournal("create", key))
-    return slotTag
-  }
-)
+/** A slot that is to be created. */
+interface NewSlot {
+  readonly key: string
+  readonly name: SlotName
+  readonly body: Uint8Array
+  readonly crc32: number
+}
+
+const appendSlot = ({ digest, journal }: Store, { body, crc32, key, name }: NewSlot) =>
+  Effect.flatMap(journal.has(name), (isTaken): Effect.Effect<Tag, JournalError | ObjectStoreError> => {
+    if (isTaken) return Effect.fail(answer("create", key, "AlreadyExists", "the slot is taken"))
+    return Effect.as(journal.append([{ ...name, body, crc32, passive: isEndMarker(body, digest) }]), slotTag)
+  }).pipe(Effect.catchTag("JournalError", (error) => Effect.fail(fromJournal("create", key)(error))))
 
 /** Two creates of one slot take turns: the second one finds the slot taken, or free when the first one failed. */
-const inTurn = <A, E>(store: Store, key: string, create: Effect.Effect<A, E>): Effect.Effect<A, E> =>
-  Effect.uninterruptibleMask((restore) =>
-    Effect.gen(function*() {
-      for (let other = store.creating.get(key); other !== undefined; other = store.creating.get(key)) {
-        yield* restore(Deferred.await(other))
-      }
+const appendInTurn = (store: Store, slot: NewSlot): Effect.Effect<Tag, ObjectStoreError> =>
+  Effect.uninterruptibleMask((restore) => {
+    const attempt = (): Effect.Effect<Tag, ObjectStoreError> => {
+      const other = store.creating.get(slot.key)
+      if (other !== undefined) return Effect.flatMap(restore(Deferred.await(other)), attempt)
       const decided = Deferred.makeUnsafe<void>()
-      store.creating.set(key, decided)
-      return yield* Effect.ensuring(
-        restore(create),
-        Effect.sync(() => {
-          store.creating.delete(key)
-          Deferred.doneUnsafe(decided, Exit.void)
-        })
-      )
-    })
-  )
-
-const createSlot = Effect.fnUntraced(
-  function*(store: Store, name: SlotName, body: Uint8Array, options?: WriteOptions): Effect.fn.Return<
-    Tag,
-    ObjectStoreError
-  > {
-    const key = slotKey(store.prefix, name.epoch, name.slot)
-    const crc32 = store.digest.crc32(body)
-    if (options?.crc32 !== undefined && options.crc32 !== crc32) {
-      return yield* answer("create", key, "UnexpectedResponse", "the body has another CRC-32 than the caller says")
+      store.creating.set(slot.key, decided)
+      return Effect.onExit(restore(appendSlot(store, slot)), () => {
+        store.creating.delete(slot.key)
+        Deferred.doneUnsafe(decided, Exit.void)
+        return Effect.void
+      })
     }
-    return yield* inTurn(store, key, appendSlot(store, name, key, body, crc32))
-  }
-)
+    return attempt()
+  })
+
+const createSlot = (
+  store: Store,
+  { key, name }: Pick<NewSlot, "key" | "name">,
+  body: Uint8Array,
+  options?: WriteOptions
+): Effect.Effect<Tag, ObjectStoreError> =>
+  Effect.suspend(() => {
+    const crc32 = store.digest.crc32(body)
+    if (options?.crc32 === undefined || options.crc32 === crc32) return appendInTurn(store, { key, name, body, crc32 })
+    const detail = "the body has another CRC-32 than the caller says"
+    return Effect.fail(answer("create", key, "UnexpectedResponse", detail))
+  })
 
 const remove = Effect.fnUntraced(function*(store: Store, keys: ReadonlyArray<string>) {
   const [first = ""] = keys
@@ -152,7 +149,7 @@ const service = (store: Store): ObjectStore["Service"] => {
     },
     create: (key, body, options) => {
       const name = slotOf(key)
-      return name === undefined ? files.create(key, body, options) : createSlot(store, name, body, options)
+      return name === undefined ? files.create(key, body, options) : createSlot(store, { key, name }, body, options)
     },
     replace: (key, body, expected, options) =>
       slotOf(key) === undefined

@@ -1,8 +1,7 @@
 /** From a stamped segment to the bytes that are sent: the body is packed where that shrinks it. */
 import { Effect } from "effect"
-import type { CompressionService } from "../codec/Compression.ts"
+import type { CodecError, CompressionService } from "../codec/Compression.ts"
 import type { DigestService } from "../codec/Digest.ts"
-import type { EncodedBody } from "../format/SegmentBody.ts"
 import { encodeInPlace } from "../format/SegmentCodec.ts"
 import type { SegmentHeader } from "../format/SegmentHeader.ts"
 import type { WalOptions } from "../WalOptions.ts"
@@ -25,21 +24,22 @@ export interface Packed {
  * Packs the body below the header of a segment that has its slot and is in memory. Fails only with what the codec says of
  * the machine.
  */
-export const packSegment = Effect.fnUntraced(
-  function*(stamped: Pick<StampedSegment, "body" | "header">, context: PackContext) {
-    const { compression, digest, setting } = context
-    const raw = stamped.body
-    if (raw === undefined) return yield* Effect.die(new Error(`slot ${stamped.header.slot} is not in memory`))
-    const packed = setting.type !== "none" && raw.bytes.length >= setting.thresholdBytes
-      ? yield* compression.compress(raw.bytes, setting)
-      : undefined
+export const packSegment = (
+  { body, header }: Pick<StampedSegment, "body" | "header">,
+  { compression, digest, setting }: PackContext
+): Effect.Effect<Packed, CodecError> => {
+  if (body === undefined) return Effect.die(new Error(`slot ${header.slot} is not in memory`))
+  const asItIs = (): Packed => ({ header, ...encodeInPlace(header, body, digest) })
+  if (setting.type === "none" || body.bytes.length < setting.thresholdBytes) return Effect.sync(asItIs)
+  return Effect.map(compression.compress(body.bytes, setting), (packed): Packed => {
     // What does not shrink is stored, and marked, as it is.
-    if (packed === undefined || setting.type === "none" || packed.length >= raw.bytes.length) {
-      return { header: stamped.header, ...encodeInPlace(stamped.header, raw, digest) } satisfies Packed as Packed
+    if (packed.length >= body.bytes.length) return asItIs()
+    const smaller = {
+      ...header,
+      codec: setting.type,
+      storedBytes: packed.length,
+      storedCrc: digest.crc32(packed)
     }
-    const storedCrc = digest.crc32(packed)
-    const header = { ...stamped.header, codec: setting.type, storedBytes: packed.length, storedCrc }
-    const stored: EncodedBody = { bytes: packed, room: 0 }
-    return { header, ...encodeInPlace(header, stored, digest) } satisfies Packed as Packed
-  }
-)
+    return { header: smaller, ...encodeInPlace(smaller, { bytes: packed, room: 0 }, digest) }
+  })
+}

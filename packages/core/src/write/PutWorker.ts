@@ -40,6 +40,8 @@ export interface PutWorkerSettings {
   readonly backoff: Backoff
   /** When a slow PUT is sent once more; absent: never. */
   readonly hedging: HedgePolicy | undefined
+  /** Somebody collects spans. */
+  readonly traced: boolean
 }
 
 export interface StoredSegment {
@@ -157,6 +159,7 @@ export class PutWorkerPool {
   /** One worker, until interrupted or the log is over. Fails only with what the codec says of the machine. */
   get run(): Effect.Effect<never, CodecError> {
     return Effect.forever(Effect.flatMap(this.take, (taken) => {
+      if (!this.settings.traced) return this.put(taken)
       const { header, key } = taken.stamped
       const attributes = { key, records: header.count, bytes: header.rawBytes }
       return Effect.withSpan(this.put(taken), "wal.put", { attributes, captureStackTrace: false })
@@ -176,6 +179,11 @@ export class PutWorkerPool {
       Latch.closeUnsafe(queue.ready)
       this.idle++
       this.parts.onIdle()
+      if (queue.ready.isOpen()) {
+        // Something has waited for a free worker only.
+        this.idle--
+        return look
+      }
       return Effect.andThen(
         Effect.ensuring(
           // Opening the latch runs who waits there inside the call: what is done with a segment is not for its caller to wait for.

@@ -55,7 +55,7 @@ export class SealTimer {
   }
 
   /** What to do with the open segment now; `isRoomWanted`: somebody waits for room. */
-  decide(open: PendingSegment | undefined, isRoomWanted: boolean): SealDecision & { readonly nowMillis: number } {
+  decide(open: PendingSegment | undefined, isRoomWanted: boolean): SealDecision {
     const { budget, clock, queue, workerFree } = this.parts
     const nowMillis = monotonicMillis(clock)
     const decision = decideSeal(this.settings, {
@@ -73,7 +73,7 @@ export class SealTimer {
     if (decision._tag === "WaitUntil" && decision.stretchedFrom !== undefined) {
       this.stretchedFrom ??= Math.max(decision.stretchedFrom, nowMillis)
     }
-    return { ...decision, nowMillis }
+    return decision
   }
 
   /** The open segment is sealed. */

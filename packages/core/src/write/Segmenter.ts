@@ -16,6 +16,7 @@ import { type AppendError, BufferFull, type SequenceExhausted, type WalEnd } fro
 import type { AppendRecord } from "../WalRecord.ts"
 import type { AppendOptions } from "../WalService.ts"
 import { type Adopted, adoptedBytes, unitsOf, withoutKnown } from "./Adopted.ts"
+import { Alarm } from "./Alarm.ts"
 import { AppendCheck } from "./AppendCheck.ts"
 import { BufferRoom } from "./BufferRoom.ts"
 import type { ProducerCall } from "./ProducerCheck.ts"
@@ -40,6 +41,7 @@ export class Segmenter {
   private readonly room = new Signal()
   private readonly line: WaitingLine
   private readonly events = new Signal()
+  private readonly alarm: Alarm
   private readonly timer: SealTimer
   /** What the step under way did that others have to be told of, at its end. */
   private hasSealed = false
@@ -53,6 +55,7 @@ export class Segmenter {
     this.buffer = new BufferRoom(settings.maxBufferedBytes, parts.budget)
     this.check = new AppendCheck(settings, parts, this.buffer, () => this.last)
     this.timer = new SealTimer(settings, parts)
+    this.alarm = new Alarm(this.events, parts.clock)
     this.line = new WaitingLine(parts.budget, this.room, () => this.events.wake())
     const unsubscribe = parts.budget.subscribe(() => this.poke())
     parts.fate.onEnd(() => {
@@ -149,8 +152,8 @@ export class Segmenter {
   /** Seals by time and demand, until interrupted. */
   get run(): Effect.Effect<never> {
     return Effect.forever(Effect.suspend(() => {
-      const wait = this.sealIfDue()
-      return wait === undefined ? this.events.wait : this.events.waitAtMost(wait)
+      const at = this.sealIfDue()
+      return at === undefined ? this.events.wait : Effect.andThen(this.alarm.set(at), this.events.wait)
     }))
   }
 
@@ -323,11 +326,11 @@ export class Segmenter {
     this.hasSealed = true
   }
 
-  /** Seals the open segment if the policy says so; answers in how many milliseconds to look again, if ever. */
+  /** Seals the open segment if the policy says so; answers when to look again, if ever. */
   private sealIfDue(): number | undefined {
     const open = this.open
     const decision = this.timer.decide(open, this.line.length > 0)
-    if (decision._tag === "WaitUntil") return decision.atMillis - decision.nowMillis
+    if (decision._tag === "WaitUntil") return decision.atMillis
     if (decision._tag === "Seal" && open !== undefined) {
       this.seal(open)
       this.tell()

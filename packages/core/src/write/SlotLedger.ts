@@ -21,7 +21,7 @@ import {
 } from "../format/Extensions.ts"
 import { slotKey } from "../format/ObjectKey.ts"
 import { placeColumns } from "../format/SegmentBody.ts"
-import type { SegmentHeader } from "../format/SegmentHeader.ts"
+import type { Extension, SegmentHeader } from "../format/SegmentHeader.ts"
 import { callBytesOf } from "./ProducerTable.ts"
 import type { PendingSegment, StampedSegment } from "./Segment.ts"
 import { SegmentMemory } from "./SegmentBuffers.ts"
@@ -58,6 +58,9 @@ export class SlotLedger {
   private origins: OriginMarks = {}
   /** Between which slots, given so far, segments hold calls of producers. */
   private callSpan: CallSpan | undefined = undefined
+
+  /** The copies in the last header. They change seldom. */
+  private copies: StampContext & { readonly extensions: ReadonlyArray<Extension> } | undefined = undefined
 
   constructor(settings: LedgerSettings) {
     this.settings = settings
@@ -151,8 +154,7 @@ export class SlotLedger {
       watermarkSeq: this.durablePoint.seq,
       chain: this.head.chain,
       extensions: [
-        encodeCursors(context.cursors),
-        encodeTrim(context.trim),
+        ...this.copiesOf(context),
         ...(this.head.slot === 0 ? [encodeLink(settings.link)] : []),
         ...(hasCalls ? [encodeCallsMark()] : []),
         ...(this.callSpan === undefined ? [] : [encodeCallSpan(this.callSpan)]),
@@ -178,6 +180,13 @@ export class SlotLedger {
     this.given.set(header.slot, stamped)
     this.head = after
     return stamped
+  }
+
+  private copiesOf({ cursors, trim }: StampContext): ReadonlyArray<Extension> {
+    if (this.copies?.cursors !== cursors || this.copies.trim !== trim) {
+      this.copies = { cursors, trim, extensions: [encodeCursors(cursors), encodeTrim(trim)] }
+    }
+    return this.copies.extensions
   }
 
   /** The slot is stored. Answers the segments that are durable from now on, in order; none for a slot confirmed before. */

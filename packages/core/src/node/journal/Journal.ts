@@ -166,13 +166,12 @@ const openUnlocked = Effect.fnUntraced(
     const path = yield* lockDirectory(resolve(directory)).pipe(
       Effect.catchTag("DiskError", (error) => Effect.fail(journalError(error)))
     )
-    const context = yield* Effect.context<never>()
     // In one step: a file that was opened must be closed, whenever the opening is interrupted.
     return yield* Effect.acquireRelease(
-      Effect.map(openFiles({ disk, digest, path }, nonce), (opened) => ({
-        opened,
-        writer: new JournalWriter(opened.files, opened.open, { maxFileBytes, context })
-      })),
+      Effect.flatMap(openFiles({ disk, digest, path }, nonce), (opened) => {
+        const writer = new JournalWriter(opened.files, opened.open, maxFileBytes)
+        return Effect.as(Effect.forkDetach(writer.run, { startImmediately: true }), { opened, writer })
+      }),
       ({ writer }) => writer.close
     )
   }

@@ -39,6 +39,8 @@ export interface Located {
   readonly entry: FrameEntry
 }
 
+const nowhere = Effect.succeed(undefined)
+
 const lower = (left: SlotName | undefined, right: SlotName | undefined): SlotName | undefined =>
   left === undefined || right !== undefined && compareBoundaries(right, left) < 0 ? right : left
 
@@ -99,19 +101,21 @@ export class JournalFiles {
   }
 
   /** The newest frame of the slot that was not removed. Fails `failed` when a file can't be read. */
-  readonly locate = Effect.fnUntraced(
-    function*(this: JournalFiles, name: SlotName): Effect.fn.Return<Located | undefined, JournalError> {
-      if (this.isDropped(name)) return undefined
-      // From the back, where files that go meanwhile change nothing.
-      for (let at = this.files.length - 1; at >= 0; at--) {
-        const file = this.files[at]
-        if (file === undefined || !file.covers(name)) continue
-        const entry = (yield* this.indexOf(file)).find(name)
-        if (entry !== undefined) return file.isRemoved(name) ? undefined : { file, entry }
-      }
-      return undefined
-    }
-  )
+  locate(name: SlotName): Effect.Effect<Located | undefined, JournalError> {
+    return Effect.suspend(() => this.isDropped(name) ? nowhere : this.locateBelow(this.files.length, name))
+  }
+
+  /** From the back, where files that go meanwhile change nothing. */
+  private locateBelow(end: number, name: SlotName): Effect.Effect<Located | undefined, JournalError> {
+    const at = this.files.findLastIndex((one, index) => index < end && one.covers(name))
+    const file = this.files[at]
+    if (file === undefined) return nowhere
+    return Effect.flatMap(this.indexOf(file), (index) => {
+      const entry = index.find(name)
+      if (entry === undefined) return this.locateBelow(at, name)
+      return file.isRemoved(name) ? nowhere : Effect.succeed({ file, entry })
+    })
+  }
 
   /** Up to `limit` slots at or after `from` that were not removed, ascending. Fails `failed` when a file can't be read. */
   readonly list = Effect.fnUntraced(

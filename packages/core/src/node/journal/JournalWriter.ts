@@ -8,9 +8,9 @@
  * are never answered with success, not even by a later sync: they are written again elsewhere · a file that was given up or
  * left behind is never written to again.
  */
-import { Clock, Deferred, Effect, Exit, Result } from "effect"
-import type { Context } from "effect"
+import { Deferred, Effect, Exit, Result } from "effect"
 import type { SlotName } from "../../format/ObjectKey.ts"
+import { Signal } from "../../write/Signal.ts"
 import type { DiskError } from "../DiskFile.ts"
 import { failedError, isNoRoom, JournalError, journalError, syncError } from "./JournalError.ts"
 import { fileHeaderBytes } from "./JournalFile.ts"
@@ -37,29 +37,25 @@ interface Unit {
   readonly done: Deferred.Deferred<void, JournalError>
 }
 
-export interface WriterSettings {
-  /** A file is not made longer, but for a unit that is longer by itself. */
-  readonly maxFileBytes: number
-  /** What the writing fiber runs with, whoever asked for it. */
-  readonly context: Context.Context<never>
-}
-
 export class JournalWriter {
   private readonly files: JournalFiles
-  private readonly settings: WriterSettings
+  /** A file is not made longer, but for a unit that is longer by itself. */
+  private readonly maxFileBytes: number
   private open: OpenFile | undefined
   private pending: Array<Unit> = []
   private writing: ReadonlyArray<Unit> = []
-  /** Set while a fiber writes; done when it has nothing left to do. */
-  private idle: Deferred.Deferred<void> | undefined = undefined
+  /** There is something to do. */
+  private readonly work = new Signal()
+  /** Done when nothing is written any more. */
+  private readonly stopped = Deferred.makeUnsafe<void>()
   /** Set while somebody wants the file to be left behind; done when it is. */
   private fresh: Deferred.Deferred<void, JournalError> | undefined = undefined
   private end: Exit.Exit<never, JournalError> | undefined = undefined
 
-  constructor(files: JournalFiles, open: OpenFile, settings: WriterSettings) {
+  constructor(files: JournalFiles, open: OpenFile, maxFileBytes: number) {
     this.files = files
     this.open = open
-    this.settings = settings
+    this.maxFileBytes = maxFileBytes
   }
 
   /**
@@ -73,8 +69,10 @@ export class JournalWriter {
       const bytes = frames.reduce((sum, frame) => sum + frameHeaderBytes + frame.body.length, 0)
       const unit: Unit = { frames, bytes, done: Deferred.makeUnsafe() }
       this.pending.push(unit)
-      return Effect.andThen(this.wake, Deferred.await(unit.done)).pipe(
-        Effect.onInterrupt(() => this.withdraw(unit) ? Effect.void : Effect.exit(Deferred.await(unit.done)))
+      this.work.wake()
+      return Effect.onInterrupt(
+        Deferred.await(unit.done),
+        () => this.withdraw(unit) ? Effect.void : Effect.exit(Deferred.await(unit.done))
       )
     })
   }
@@ -84,7 +82,8 @@ export class JournalWriter {
     return Effect.suspend(() => {
       if (this.end !== undefined) return this.end
       const fresh = this.fresh ??= Deferred.makeUnsafe<void, JournalError>()
-      return Effect.andThen(this.wake, Deferred.await(fresh))
+      this.work.wake()
+      return Deferred.await(fresh)
     })
   }
 
@@ -93,11 +92,8 @@ export class JournalWriter {
     return Effect.suspend(() => {
       const detail = "the journal is closed"
       this.end ??= Exit.fail(new JournalError({ reason: "failed", path: this.files.place.path, detail }))
-      if (this.idle === undefined) this.failAll(this.end)
-      return Effect.andThen(
-        this.idle === undefined ? Effect.void : Deferred.await(this.idle),
-        Effect.suspend(() => this.leave())
-      )
+      this.work.wake()
+      return Effect.andThen(Deferred.await(this.stopped), Effect.suspend(() => this.leave()))
     })
   }
 
@@ -107,32 +103,18 @@ export class JournalWriter {
     return index !== -1
   }
 
-  /**
-   * Starts the writing fiber unless there is one. It ends by itself, and nobody interrupts it. It runs after those that are
-   * about to append at this moment, so that they share its first write.
-   */
-  private get wake(): Effect.Effect<void> {
-    return Effect.suspend(() => {
-      if (this.idle !== undefined || this.end !== undefined) return Effect.void
-      const idle = this.idle = Deferred.makeUnsafe<void>()
-      return this.run.pipe(
-        Effect.onExit((exit) => Effect.sync(() => this.stopped(exit, idle))),
-        Effect.uninterruptible,
-        Effect.provideContext(this.settings.context),
-        Effect.forkDetach,
-        Effect.asVoid
-      )
-    })
+  /** Writes until it is closed. Whoever appends can be interrupted; nobody interrupts this. */
+  get run(): Effect.Effect<void> {
+    return Effect.uninterruptible(Effect.onExit(this.writeAll(), (exit) => Effect.sync(() => this.stop(exit))))
   }
 
-  private stopped(exit: Exit.Exit<void>, idle: Deferred.Deferred<void>): void {
-    this.idle = undefined
+  private stop(exit: Exit.Exit<void>): void {
     if (Exit.isFailure(exit)) {
       // Only a defect comes here. What state the file is in nobody knows, so nothing is written any more.
       this.end = Exit.failCause(exit.cause)
       this.failAll(this.end)
     }
-    Deferred.doneUnsafe(idle, Exit.void)
+    Deferred.doneUnsafe(this.stopped, Exit.void)
   }
 
   private failAll(end: Exit.Exit<never, JournalError>): void {
@@ -140,12 +122,13 @@ export class JournalWriter {
     if (this.fresh !== undefined) Deferred.doneUnsafe(this.fresh, end)
   }
 
-  private readonly run = Effect.suspend(() => this.writeAll())
-
   private readonly writeAll = Effect.fnUntraced(function*(this: JournalWriter) {
-    while (this.pending.length > 0 || this.fresh !== undefined) {
+    for (;;) {
       if (this.fresh !== undefined) yield* this.startFreshFile(this.fresh)
-      else this.finish(yield* Effect.exit(this.writeSome()))
+      else if (this.pending.length > 0) this.finish(yield* Effect.exit(Effect.suspend(() => this.writeSome())))
+      else if (this.end !== undefined) return
+      // Those that are about to append at this moment run first, so that they share the write.
+      else yield* Effect.andThen(this.work.wait, Effect.yieldNow)
     }
   })
 
@@ -164,30 +147,30 @@ export class JournalWriter {
   )
 
   /** Writes as much of what waits as one file takes, and syncs it. */
-  private readonly writeSome = Effect.fnUntraced(function*(this: JournalWriter) {
+  private writeSome(): Effect.Effect<void, JournalError> {
     // Until a file is there, all that waits shares its fate.
     this.writing = this.pending
     this.pending = []
-    const open = yield* this.fileFor(this.writing[0]?.bytes ?? 0)
-    const room = this.settings.maxFileBytes - open.file.goodBytes
-    let bytes = 0
-    const count = this.writing.findIndex((unit, index) => (bytes += unit.bytes) > room && index > 0)
-    if (count !== -1) {
-      this.pending = [...this.writing.slice(count), ...this.pending]
-      this.writing = this.writing.slice(0, count)
-    }
-    yield* this.write(open, this.writing.flatMap((unit) => unit.frames))
-  })
+    return Effect.flatMap(this.fileFor(this.writing[0]?.bytes ?? 0), (open) => {
+      const room = this.maxFileBytes - open.file.goodBytes
+      let bytes = 0
+      const count = this.writing.findIndex((unit, index) => (bytes += unit.bytes) > room && index > 0)
+      if (count !== -1) {
+        this.pending = [...this.writing.slice(count), ...this.pending]
+        this.writing = this.writing.slice(0, count)
+      }
+      return this.write(open, this.writing.flatMap((unit) => unit.frames))
+    })
+  }
 
-  private readonly fileFor = Effect.fnUntraced(function*(this: JournalWriter, bytes: number) {
+  private fileFor(bytes: number): Effect.Effect<OpenFile, JournalError> {
     const { open } = this
     const fits = open !== undefined &&
-      (open.file.goodBytes + bytes <= this.settings.maxFileBytes || open.file.goodBytes === fileHeaderBytes)
-    if (fits) return open
+      (open.file.goodBytes + bytes <= this.maxFileBytes || open.file.goodBytes === fileHeaderBytes)
+    if (fits) return Effect.succeed(open)
     // Left before the next one is made: from then on, the header of that one tells how much of this one counts.
-    yield* this.leave()
-    return yield* this.nextFile()
-  })
+    return Effect.andThen(this.leave(), this.nextFile())
+  }
 
   private readonly nextFile = Effect.fnUntraced(function*(this: JournalWriter) {
     const open = yield* Effect.tapError(
@@ -198,31 +181,36 @@ export class JournalWriter {
     return open
   })
 
-  private readonly write = Effect.fnUntraced(
-    function*(this: JournalWriter, open: OpenFile, frames: ReadonlyArray<NewFrame>): Effect.fn.Return<
-      void,
-      JournalError
-    > {
+  private write(open: OpenFile, frames: ReadonlyArray<NewFrame>): Effect.Effect<void, JournalError> {
+    return Effect.clockWith((clock) => {
       const { file, handle, index } = open
-      const { digest } = this.files.place
-      const writtenAtMillis = yield* Clock.currentTimeMillis
-      const start = file.goodBytes
-      const parts: Array<Uint8Array> = []
-      let end = start
-      const entries = frames.map((frame) => {
-        const { body, crc32 = digest.crc32(body), epoch, passive = false, slot } = frame
-        const entry = { epoch, slot, offset: end, bodyBytes: body.length, writtenAtMillis, passive }
-        parts.push(encodeFrameHeader(open.binding, { ...entry, bodyCrc: crc32, syncedThrough: start }, end), body)
-        end += frameHeaderBytes + body.length
-        return entry
-      })
-      yield* Effect.catch(handle.writeMany(parts, start), (error) => this.afterFailedWrite(open, error))
-      yield* Effect.catch(handle.syncData, (error) => this.afterFailedSync(open, error))
-      file.goodBytes = end
-      file.sizeBytes = end
-      for (const entry of entries) file.append(entry, index)
-    }
-  )
+      const { end, entries, parts } = this.layOut(open, frames, clock.currentTimeMillisUnsafe())
+      return handle.writeMany(parts, file.goodBytes).pipe(
+        Effect.catch((error) => this.afterFailedWrite(open, error)),
+        Effect.andThen(Effect.catch(handle.syncData, (error) => this.afterFailedSync(open, error))),
+        Effect.andThen(Effect.sync(() => {
+          file.goodBytes = end
+          file.sizeBytes = end
+          for (const entry of entries) file.append(entry, index)
+        }))
+      )
+    })
+  }
+
+  /** Where the frames go in the file, and the bytes of all of them. */
+  private layOut({ binding, file }: OpenFile, frames: ReadonlyArray<NewFrame>, writtenAtMillis: number) {
+    const { digest } = this.files.place
+    const syncedThrough = file.goodBytes
+    const parts: Array<Uint8Array> = []
+    let end = syncedThrough
+    const entries = frames.map(({ body, crc32 = digest.crc32(body), epoch, passive = false, slot }) => {
+      const entry = { epoch, slot, offset: end, bodyBytes: body.length, writtenAtMillis, passive }
+      parts.push(encodeFrameHeader(binding, { ...entry, bodyCrc: crc32, syncedThrough }, end), body)
+      end += frameHeaderBytes + body.length
+      return entry
+    })
+    return { end, entries, parts }
+  }
 
   /** Where the disk is full, the file is cut back and stays in use; else it is given up. */
   private readonly afterFailedWrite = Effect.fnUntraced(

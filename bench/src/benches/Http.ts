@@ -98,7 +98,13 @@ const contender = (client: LoadProcess, told: Told, { load, name, server }: Aske
   }
 })
 
-const contendersOf = (client: LoadProcess, told: Told, { bare, local, nats, ours, redis }: Servers) => {
+/** Batches onto the disk are left out where there is little time: they are told beside the goals, and no more. */
+const contendersOf = (
+  client: LoadProcess,
+  told: Told,
+  { bare, local, nats, ours, redis }: Servers,
+  isQuick: boolean
+) => {
   const http = (name: string, server: Listening, request: string): Contender =>
     contender(client, told, { name, server, load: { port: server.port, protocol: "http", request } })
   const peer = (name: string, found: HttpPeer | undefined): ReadonlyArray<Contender> =>
@@ -112,7 +118,7 @@ const contendersOf = (client: LoadProcess, told: Told, { bare, local, nats, ours
     ...peer(names.nats, nats),
     http(names.bareBatch, bare, batchRequest),
     http(names.batch, ours, batchRequest),
-    http(names.localBatch, local, batchRequest)
+    ...isQuick ? [] : [http(names.localBatch, local, batchRequest)]
   ]
 }
 
@@ -153,7 +159,9 @@ const processor = ({ cpuMicros }: Told): ReadonlyArray<Measurement> => {
 }
 
 /** What a disk adds, and what others make of the same core. */
-const beside = (results: Results, { nats, redis }: Servers): ReadonlyArray<Measurement> => {
+const beside = (results: Results, { nats, redis }: Servers, isQuick: boolean): ReadonlyArray<Measurement> => {
+  const missing = [...redis === undefined ? [names.redis] : [], ...nats === undefined ? [names.nats] : []]
+  const leftOut = missing.length === 0 ? "" : `; left out, as missing: ${missing.join(", ")}`
   const rate = (name: string, note: string): Measurement => ({
     metric: name,
     value: results.spread(name),
@@ -172,9 +180,9 @@ const beside = (results: Results, { nats, redis }: Servers): ReadonlyArray<Measu
   return [
     rate(
       names.local,
-      "as `serve` runs it with `type: local`: synced before the answer, a line logged for each segment"
+      `as \`serve\` runs it with \`type: local\`: synced before the answer, a line logged for each segment${leftOut}`
     ),
-    rate(names.localBatch, `${batch} × 1 KiB a request, of which the disk is a part`),
+    ...isQuick ? [] : [rate(names.localBatch, `${batch} × 1 KiB a request, of which the disk is a part`)],
     ...(redis === undefined
       ? []
       : [against(names.local, names.redis, "appendfsync always: both answer what is on the disk; no pipelining")]),
@@ -190,12 +198,6 @@ const beside = (results: Results, { nats, redis }: Servers): ReadonlyArray<Measu
   ]
 }
 
-const linesOf = (results: Results, told: Told, servers: Servers): ReadonlyArray<Measurement> => [
-  ...ratios(results),
-  ...processor(told),
-  ...beside(results, servers)
-]
-
 export const http: Bench = {
   name: "http",
   about: `appending over HTTP on one core, 1 KiB a request and batches of ${batch}, against bare node:http`,
@@ -206,13 +208,13 @@ export const http: Bench = {
     try {
       return await withServers(context, cores.server, async (servers) => {
         const told: Told = { cpuMicros: new Map(), clientShare: 0 }
-        const results = await takeTurns(context, contendersOf(client, told, servers))
+        const results = await takeTurns(context, contendersOf(client, told, servers, context.quick))
         if (told.clientShare > busyShare) {
           context.say(
             `the client used ${Math.round(told.clientShare * 100)} % of its core: it may be what was measured`
           )
         }
-        return linesOf(results, told, servers)
+        return [...ratios(results), ...processor(told), ...beside(results, servers, context.quick)]
       })
     } finally {
       await client.stop()

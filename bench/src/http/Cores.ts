@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 
 /** The numbers in a list as the kernel writes it: `0-3,8`. */
-const coresIn = (list: string): ReadonlyArray<number> =>
+export const coresIn = (list: string): ReadonlyArray<number> =>
   list.trim().split(",").filter((part) => part !== "").flatMap((part) => {
     const [first = 0, last = first] = part.split("-").map(Number)
     return Array.from({ length: last - first + 1 }, (_, index) => first + index)

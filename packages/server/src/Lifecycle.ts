@@ -18,8 +18,8 @@ export class Lifecycle extends Context.Service<Lifecycle, {
   readonly drain: Effect.Effect<void>
   /** Completes when `draining` begins. */
   readonly draining: Effect.Effect<void>
-  /** Fails with `draining` in that phase. */
-  readonly accepting: Effect.Effect<void, RequestProblem>
+  /** Why nothing is appended in the phase `draining`; `undefined` before. */
+  readonly refusal: () => RequestProblem | undefined
 }>()("@effect-wal/server/Lifecycle") {
   static readonly layer = Layer.sync(Lifecycle, () => {
     let phase: Phase = "serving"
@@ -34,13 +34,10 @@ export class Lifecycle extends Context.Service<Lifecycle, {
         return Deferred.succeed(begun, undefined)
       }),
       draining: Deferred.await(begun),
-      accepting: Effect.suspend(() =>
+      refusal: () =>
         phase === "draining"
-          ? Effect.fail(
-            new RequestProblem({ code: "draining", message: "the server is shutting down; nothing was appended" })
-          )
-          : Effect.void
-      )
+          ? new RequestProblem({ code: "draining", message: "the server is shutting down; nothing was appended" })
+          : undefined
     })
   })
 }

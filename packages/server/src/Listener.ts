@@ -11,6 +11,7 @@ import * as Http from "node:http"
 import * as Https from "node:https"
 import type { Socket } from "node:net"
 import { errorBody, errorStatus } from "./ApiError.ts"
+import { type DirectRoute, DirectRoutes } from "./DirectRoutes.ts"
 import { Lifecycle } from "./Lifecycle.ts"
 import { makeRequestCount } from "./RequestCount.ts"
 import { RequestProblem } from "./RequestProblem.ts"
@@ -87,6 +88,20 @@ const createServer = Effect.fnUntraced(function*(settings: ServerSettings) {
   })
 })
 
+/**
+ * Shows each request to `take` before the listeners of the server, which get it unless that answers `true`. Node has no
+ * other way for one listener to keep a request from the next.
+ */
+const beforeListeners = (server: Http.Server, take: DirectRoute): void => {
+  const emit = server.emit.bind(server)
+  server.emit = (event: string, ...given: ReadonlyArray<unknown>): boolean => {
+    const [request, response] = given
+    const isTaken = event === "request" && request instanceof Http.IncomingMessage &&
+      response instanceof Http.ServerResponse && take(request, response)
+    return isTaken || emit(event, ...given)
+  }
+}
+
 /** Ends connections that would keep the server from closing. */
 export class Connections extends Context.Service<Connections, {
   /** Closes every connection, also those with a request in flight. */
@@ -99,21 +114,23 @@ export class Connections extends Context.Service<Connections, {
 export const layer = Layer.unwrap(Effect.gen(function*() {
   const settings = yield* Settings
   const lifecycle = yield* Lifecycle
+  const direct = yield* DirectRoutes
   const server = yield* createServer(settings)
   server.maxConnections = settings.limits.maxConnections
   server.on("clientError", answerRaw)
   const requests = makeRequestCount(yield* Effect.context())
   let inFlight = 0
   const idle = new Set<() => void>()
-  server.prependListener("request", (request: Http.IncomingMessage, response: Http.ServerResponse) => {
+  beforeListeners(server, (request, response) => {
     inFlight++
-    response.once("close", () => {
+    response.on("close", () => {
       inFlight--
       requests.count(request.method ?? "", request.url ?? "", response.statusCode)
       if (inFlight === 0) { for (const tell of idle) tell() }
     })
     // So that clients move to another server with their next request.
     if (lifecycle.phase() !== "serving") response.setHeader("connection", "close")
+    return direct.offer(request, response)
   })
   const answered = Effect.callback<void>((resume) => {
     if (inFlight === 0) return resume(Effect.void)

@@ -6,18 +6,15 @@
  * is the listener's (`Listener.ts`).
  */
 import { NodeHttpServerRequest } from "@effect/platform-node"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { Readable } from "node:stream"
 import { createGunzip } from "node:zlib"
+import type { Body } from "./body/Body.ts"
+import { type Budget, Hold, overloaded } from "./body/Hold.ts"
 import type { ParseBounds } from "./body/ParseBounds.ts"
 import { RequestProblem } from "./RequestProblem.ts"
 import { type Limits, Settings } from "./Settings.ts"
-
-/** The bytes that requests in flight hold. */
-interface Budget {
-  heldBytes: number
-}
 
 const tooLarge = (limits: Limits): RequestProblem =>
   new RequestProblem({
@@ -26,77 +23,72 @@ const tooLarge = (limits: Limits): RequestProblem =>
     details: { limit_bytes: limits.maxBodyBytes }
   })
 
-const overloaded = new RequestProblem({
-  code: "overloaded",
-  message: "requests in flight hold too much memory; nothing was appended"
-})
+const brokenOff = () =>
+  new RequestProblem({
+    code: "malformed_request",
+    message: "the connection ended before the body; nothing was appended"
+  })
 
-const brokenOff = new RequestProblem({
-  code: "malformed_request",
-  message: "the connection ended before the body; nothing was appended"
-})
+const notGzip = () =>
+  new RequestProblem({
+    code: "invalid_encoding",
+    message: "the body is not whole gzip data; nothing was appended"
+  })
 
-const notGzip = new RequestProblem({
-  code: "invalid_encoding",
-  message: "the body is not whole gzip data; nothing was appended"
-})
+/** A body, or why there is none. */
+export type BodyResult = Result.Result<Body, RequestProblem>
 
-/** What one request holds of the budget: its body, packed and unpacked, and its records. */
-interface Hold {
-  bytes: number
-  records: number
+/** What is read, on whose account, and what it means when it breaks off. */
+interface Source {
+  readonly stream: Readable
+  readonly hold: Hold
+  readonly broken: () => RequestProblem
 }
 
-/** What a record takes beside its bytes in the body: a view, the object around it, a few fields. */
-const recordOverheadBytes = 256
+/**
+ * Collects a stream under both limits and tells `done` once, unless it is stopped before; answers what stops it. The
+ * listeners stay and do nothing any more: to take them off costs more, and an error after the answer must not end the
+ * process.
+ */
+const collect = ({ broken, hold, stream }: Source, limits: Limits, done: (body: BodyResult) => void): () => void => {
+  let chunks: Array<Uint8Array> = []
+  let length = 0
+  let isOver = false
+  const finish = (body: BodyResult) => {
+    isOver = true
+    chunks = []
+    done(body)
+  }
+  const onBroken = () => {
+    if (!isOver) finish(Result.fail(broken()))
+  }
+  stream.on("data", (chunk: Uint8Array) => {
+    if (isOver) return
+    length += chunk.length
+    hold.take(chunk.length)
+    if (length > limits.maxBodyBytes) return finish(Result.fail(tooLarge(limits)))
+    if (hold.isBeyond) return finish(Result.fail(overloaded))
+    chunks.push(chunk)
+  })
+  stream.on("end", () => {
+    if (isOver) return
+    finish(Result.succeed(chunks))
+  })
+  stream.on("close", onBroken)
+  stream.on("error", onBroken)
+  return () => {
+    isOver = true
+    chunks = []
+  }
+}
 
-/** Accounts for the records of a request, all so far. A request that is the only one is never refused for them. */
-const claimRecords = (budget: Budget, hold: Hold, records: number, limits: Limits) =>
-  Effect.suspend(() => {
-    const more = Math.max(0, records - hold.records)
-    hold.records += more
-    hold.bytes += more * recordOverheadBytes
-    budget.heldBytes += more * recordOverheadBytes
-    const isAlone = budget.heldBytes === hold.bytes
-    return budget.heldBytes > limits.maxInFlightBodyBytes && !isAlone ? Effect.fail(overloaded) : Effect.void
+const collected = (source: Source, limits: Limits) =>
+  Effect.callback<Body, RequestProblem>((resume) => {
+    const stop = collect(source, limits, (body) => resume(Effect.fromResult(body)))
+    return Effect.sync(stop)
   })
 
-/** Collects `stream` under both limits; `broken` says what its failure means. */
-const collect = (stream: Readable, budget: Budget, hold: Hold, limits: Limits, broken: () => RequestProblem) =>
-  Effect.callback<Uint8Array, RequestProblem>((resume) => {
-    const chunks: Array<Uint8Array> = []
-    let length = 0
-    const detach = () => {
-      stream.off("data", onData)
-      stream.off("end", onEnd)
-      stream.off("close", onClose)
-      // The error listener stays: an error after the answer must not end the process.
-    }
-    const finish = (result: Effect.Effect<Uint8Array, RequestProblem>) => {
-      detach()
-      resume(result)
-    }
-    const onData = (chunk: Uint8Array) => {
-      length += chunk.length
-      hold.bytes += chunk.length
-      budget.heldBytes += chunk.length
-      if (length > limits.maxBodyBytes) return finish(Effect.fail(tooLarge(limits)))
-      if (budget.heldBytes > limits.maxInFlightBodyBytes) return finish(Effect.fail(overloaded))
-      chunks.push(chunk)
-    }
-    const onEnd = () => {
-      const only = chunks[0]
-      finish(Effect.succeed(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, length)))
-    }
-    const onClose = () => finish(Effect.fail(broken()))
-    stream.on("data", onData)
-    stream.on("end", onEnd)
-    stream.on("close", onClose)
-    stream.on("error", onClose)
-    return Effect.sync(detach)
-  })
-
-const unpacked = (source: Readable, budget: Budget, hold: Hold, limits: Limits) =>
+const unpacked = (source: Readable, hold: Hold, limits: Limits) =>
   Effect.suspend(() => {
     let packedBytes = 0
     const gunzip = createGunzip()
@@ -111,8 +103,9 @@ const unpacked = (source: Readable, budget: Budget, hold: Hold, limits: Limits) 
     source.on("data", count)
     source.once("close", onClose)
     source.pipe(gunzip)
+    const broken = () => packedBytes > limits.maxBodyBytes ? tooLarge(limits) : notGzip()
     return Effect.ensuring(
-      collect(gunzip, budget, hold, limits, () => packedBytes > limits.maxBodyBytes ? tooLarge(limits) : notGzip),
+      collected({ stream: gunzip, hold, broken }, limits),
       Effect.sync(() => {
         source.off("data", count)
         source.off("close", onClose)
@@ -121,6 +114,29 @@ const unpacked = (source: Readable, budget: Budget, hold: Hold, limits: Limits) 
       })
     )
   })
+
+const read = (
+  request: HttpServerRequest.HttpServerRequest,
+  hold: Hold,
+  limits: Limits
+): Effect.Effect<Body, RequestProblem> => {
+  const source = NodeHttpServerRequest.toIncomingMessage(request)
+  const declared = source.headers["content-length"]
+  if (declared !== undefined && Number(declared) > limits.maxBodyBytes) return Effect.fail(tooLarge(limits))
+  const encoding = source.headers["content-encoding"] ?? "identity"
+  if (encoding !== "identity" && encoding !== "gzip") {
+    return Effect.fail(
+      new RequestProblem({
+        code: "unsupported_content_encoding",
+        message: `content-encoding ${JSON.stringify(encoding)} is not known; send gzip or none`
+      })
+    )
+  }
+  if (source.headers.expect !== undefined) NodeHttpServerRequest.toServerResponse(request).writeContinue()
+  return encoding === "gzip"
+    ? unpacked(source, hold, limits)
+    : collected({ stream: source, hold, broken: brokenOff }, limits)
+}
 
 export class RequestBody extends Context.Service<RequestBody, {
   /**
@@ -132,49 +148,33 @@ export class RequestBody extends Context.Service<RequestBody, {
    */
   readonly use: <A, E, R>(
     request: HttpServerRequest.HttpServerRequest,
-    use: (body: Uint8Array, claim: ParseBounds["claim"]) => Effect.Effect<A, E, R>
+    use: (body: Body, claim: ParseBounds["claim"]) => Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E | RequestProblem, R>
+  /**
+   * Reads a body as it is sent and tells `done` once. It is on the account of what is answered, until that is released. For
+   * routes that do without an effect for each request.
+   */
+  readonly read: (source: Readable, done: (body: BodyResult) => void) => Hold
 }>()("@effect-wal/server/RequestBody") {
   static readonly layer = Layer.effect(
     RequestBody,
     Effect.gen(function*() {
       const { limits } = yield* Settings
-      const budget: Budget = { heldBytes: 0 }
-
-      const read = (
-        request: HttpServerRequest.HttpServerRequest,
-        hold: Hold
-      ): Effect.Effect<Uint8Array, RequestProblem> => {
-        const source = NodeHttpServerRequest.toIncomingMessage(request)
-        const declared = source.headers["content-length"]
-        if (declared !== undefined && Number(declared) > limits.maxBodyBytes) return Effect.fail(tooLarge(limits))
-        const encoding = source.headers["content-encoding"] ?? "identity"
-        if (encoding !== "identity" && encoding !== "gzip") {
-          return Effect.fail(
-            new RequestProblem({
-              code: "unsupported_content_encoding",
-              message: `content-encoding ${JSON.stringify(encoding)} is not known; send gzip or none`
-            })
-          )
-        }
-        if (source.headers.expect !== undefined) NodeHttpServerRequest.toServerResponse(request).writeContinue()
-        return encoding === "gzip"
-          ? unpacked(source, budget, hold, limits)
-          : collect(source, budget, hold, limits, () => brokenOff)
-      }
-
+      const budget: Budget = { heldBytes: 0, limitBytes: limits.maxInFlightBodyBytes }
       return RequestBody.of({
         use: (request, use) =>
           Effect.suspend(() => {
-            const hold: Hold = { bytes: 0, records: 0 }
-            const claim = (records: number) => claimRecords(budget, hold, records, limits)
+            const hold = new Hold(budget)
             return Effect.ensuring(
-              Effect.flatMap(read(request, hold), (body) => use(body, claim)),
-              Effect.sync(() => {
-                budget.heldBytes -= hold.bytes
-              })
+              Effect.flatMap(read(request, hold, limits), (body) => use(body, hold.claim)),
+              Effect.sync(() => hold.release())
             )
-          })
+          }),
+        read: (stream, done) => {
+          const hold = new Hold(budget)
+          collect({ stream, hold, broken: brokenOff }, limits, done)
+          return hold
+        }
       })
     })
   )

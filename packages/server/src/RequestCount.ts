@@ -35,13 +35,31 @@ const routeOf = (path: string): string => {
   return found === undefined ? "other" : path.replace(found[0], found[1])
 }
 
+/** So many paths are remembered with their route; the others are matched each time. */
+const maxKnownPaths = 1_000
+
+/** Nearly all requests have one of a few paths. */
+const makeRoutes = () => {
+  const known = new Map<string, string>()
+  return (url: string): string => {
+    const query = url.indexOf("?")
+    const path = query === -1 ? url : url.slice(0, query)
+    let route = known.get(path)
+    if (route === undefined) {
+      route = routeOf(path)
+      if (known.size < maxKnownPaths) known.set(path, route)
+    }
+    return route
+  }
+}
+
 /** Counts into the registry of `context`. */
 export const makeRequestCount = (context: Context.Context<never>): RequestCount => {
+  const routes = makeRoutes()
   const handles = new Map<string, Metric.Counter<number>>()
   return {
     count: (method, url, status) => {
-      const query = url.indexOf("?")
-      const route = routeOf(query === -1 ? url : url.slice(0, query))
+      const route = routes(url)
       const key = `${method} ${status} ${route}`
       let handle = handles.get(key)
       if (handle === undefined) {

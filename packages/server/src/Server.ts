@@ -2,8 +2,10 @@
 import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { Tokens } from "./auth/Tokens.ts"
+import { DirectRoutes } from "./DirectRoutes.ts"
 import * as AppendRecords from "./handlers/AppendRecords.ts"
 import * as ControlHandlers from "./handlers/ControlHandlers.ts"
+import * as DirectAppend from "./handlers/DirectAppend.ts"
 import * as ReadRecords from "./handlers/ReadRecords.ts"
 import * as SystemRoutes from "./handlers/SystemRoutes.ts"
 import { Lifecycle } from "./Lifecycle.ts"
@@ -12,7 +14,13 @@ import * as ProcessMetrics from "./ProcessMetrics.ts"
 import { RequestBody } from "./RequestBody.ts"
 import { Streams } from "./Streams.ts"
 
-const routes = Layer.mergeAll(AppendRecords.layer, ReadRecords.layer, ControlHandlers.layer, SystemRoutes.layer)
+const routes = Layer.mergeAll(
+  AppendRecords.layer,
+  DirectAppend.layer,
+  ReadRecords.layer,
+  ControlHandlers.layer,
+  SystemRoutes.layer
+)
 
 /** Ids have at most 128 characters. The router's own 100 would hide the longest, and the answer that one is too long. */
 const maxParamLength = 1_024
@@ -33,6 +41,8 @@ const hangUp = Layer.effectDiscard(Effect.gen(function*() {
 export const layer = hangUp.pipe(
   Layer.provideMerge(serving),
   Layer.provideMerge(Listener.layer),
-  Layer.provideMerge(Layer.mergeAll(Streams.layer, Tokens.layer, RequestBody.layer, Lifecycle.layer)),
+  Layer.provideMerge(
+    Layer.mergeAll(Streams.layer, Tokens.layer, RequestBody.layer, Lifecycle.layer, DirectRoutes.layer)
+  ),
   Layer.provideMerge(ProcessMetrics.layer)
 )

@@ -101,6 +101,8 @@ export class Streams extends Context.Service<Streams, {
   readonly entries: () => ReadonlyArray<StreamEntry>
   /** One stream; fails `stream_not_found`. */
   readonly entry: (id: string) => Effect.Effect<StreamEntry, RequestProblem>
+  /** The log of a stream, where there is one and it was opened. */
+  readonly opened: (id: string) => WalService | undefined
   /** The log of a stream; fails `stream_not_found`, `stream_opening`, or with the error that keeps it from opening. */
   readonly log: (id: string) => Effect.Effect<WalService, RequestProblem | WalOpenError | WalFailed>
   /** Completes when a log has died of a defect. */
@@ -167,7 +169,11 @@ export class Streams extends Context.Service<Streams, {
         const [reports] = yield* Effect.all([closing, stopOpening(within)], { concurrency: "unbounded" })
         return reports
       })
-      return Streams.of({ entries: () => [...byId.values()], entry, log, died: Deferred.await(died), closeAll })
+      const opened = (id: string) => {
+        const state = byId.get(id)?.state
+        return state?._tag === "Open" ? state.log : undefined
+      }
+      return Streams.of({ entries: () => [...byId.values()], entry, opened, log, died: Deferred.await(died), closeAll })
     })
   )
 }

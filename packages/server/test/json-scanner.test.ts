@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { errorPosition, maxDepth, scanDocument, scanValue } from "../src/body/JsonScanner.ts"
+import { errorPosition, maxDepth, scanDocument, scanValue, wordsOf } from "../src/body/JsonScanner.ts"
 
 const parses = (text: string): boolean => {
   try {
@@ -14,6 +14,18 @@ const parses = (text: string): boolean => {
 const scans = (text: string): boolean => {
   const bytes = Buffer.from(text)
   return scanDocument(bytes, 0, bytes.length) === bytes.length
+}
+
+/** Where the scan of a text ends that starts so many bytes into its buffer, by words and byte by byte. */
+const bothWays = (text: string, start: number) => {
+  const room = new Uint8Array(start + Buffer.byteLength(text) + 8).fill(0x22)
+  const bytes = room.subarray(start, start + Buffer.from(room.buffer).write(text, start))
+  return [
+    scanDocument(bytes, 0, bytes.length, wordsOf(bytes)),
+    scanDocument(bytes, 0, bytes.length),
+    // A line within a larger text.
+    scanDocument(room, start, start + bytes.length, wordsOf(room)) - (bytes.length === 0 ? 0 : start)
+  ]
 }
 
 const samples = [
@@ -133,6 +145,41 @@ describe("JsonScanner", () => {
   it.prop("refuses every text that is cut short", [Schema.Json], ([value]) => {
     const bytes = Buffer.from(JSON.stringify([value]))
     for (let end = 0; end < bytes.length; end++) assert.isBelow(scanDocument(bytes, 0, end), 0)
+  })
+
+  it("passes over long strings by words and stops at the same byte, wherever it is", () => {
+    const marks = [
+      "",
+      "\"",
+      "\\\"",
+      "\\n",
+      "\\u0041",
+      "\\x",
+      "\\u00g0",
+      "\\",
+      "\n",
+      "\u0000",
+      "\u001f",
+      "\u007f",
+      "ä",
+      "♡"
+    ]
+    for (let start = 0; start < 4; start++) {
+      for (const mark of marks) {
+        for (let before = 0; before < 70; before++) {
+          const text = `"${"a".repeat(before)}${mark}${"b".repeat(40)}${mark}"`
+          const [byWords, byBytes, within] = bothWays(text, start)
+          assert.strictEqual(byWords, byBytes, `${before} before ${JSON.stringify(mark)} at ${start}`)
+          assert.strictEqual(Number(within) < 0, Number(byBytes) < 0)
+        }
+      }
+    }
+  })
+
+  it("gets through a string of a million escapes", () => {
+    const text = `"${"\\u0041aaaaaaaaaaaaaaaaaaaaaaaaaa".repeat(1_000_000)}"`
+    const bytes = Buffer.from(text)
+    assert.strictEqual(scanDocument(bytes, 0, bytes.length, wordsOf(bytes)), bytes.length)
   })
 
   it("names the first byte that cannot stand there", () => {

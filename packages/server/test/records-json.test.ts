@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Result, Schema } from "effect"
 import { splitLines } from "../src/body/Ndjson.ts"
 import { decodeRecords } from "../src/body/RecordsJson.ts"
 import { parseBounds } from "./support/Bounds.ts"
@@ -99,8 +99,46 @@ describe("Ndjson", () => {
     Effect.gen(function*() {
       const lines = values.map((value) => JSON.stringify(value))
       for (const last of ["", lineEnd]) {
-        const found = yield* splitLines(Buffer.from(lines.join(lineEnd) + last), parseBounds())
+        const found = yield* splitLines([Buffer.from(lines.join(lineEnd) + last)], parseBounds())
         assert.deepStrictEqual(found.map((line) => Buffer.from(line).toString()), lines)
       }
+    }))
+
+  it.effect("gives back the same lines, or names the same one, wherever the body is cut", () =>
+    Effect.gen(function*() {
+      const texts = ["\ufeff{\"a\":1}\r\n\r\n\"♡\"\n2", "1\n\n{\"a\":\n3\n", "1\n2\n\"\n\"", "\n", "1", ""]
+      for (const text of texts) {
+        const bytes = Buffer.from(text)
+        const split = (body: ReadonlyArray<Uint8Array>) =>
+          Effect.map(
+            Effect.result(splitLines(body, parseBounds())),
+            Result.match({
+              onFailure: ({ code, message }): unknown => [code, message],
+              onSuccess: (lines): unknown => lines.map((line) => Buffer.from(line).toString())
+            })
+          )
+        const expected = yield* split([bytes])
+        for (let first = 0; first <= bytes.length; first++) {
+          for (let second = first; second <= bytes.length; second++) {
+            const body = [bytes.subarray(0, first), bytes.subarray(first, second), bytes.subarray(second)]
+            assert.deepStrictEqual(
+              yield* split(body),
+              expected,
+              `${JSON.stringify(text)} cut at ${first} and ${second}`
+            )
+          }
+        }
+      }
+    }))
+
+  it.effect("copies only the lines that lie in two pieces", () =>
+    Effect.gen(function*() {
+      const [first, second] = [new TextEncoder().encode("1\n2\n3"), new TextEncoder().encode("4\n5\n6\n")]
+      const lines = yield* splitLines([first, second], parseBounds())
+      const owners = lines.map(({ buffer }) =>
+        buffer === first.buffer ? "first" : buffer === second.buffer ? "second" : "copy"
+      )
+      assert.deepStrictEqual(lines.map((line) => Buffer.from(line).toString()), ["1", "2", "34", "5", "6"])
+      assert.deepStrictEqual(owners, ["first", "first", "copy", "second", "second"])
     }))
 })

@@ -2,7 +2,8 @@
  * The HTTP API, defined once: the OpenAPI document, the docs page and typed clients come from `WalApi`.
  *
  * `ControlApi` is the part that is served through it. The data routes and the system routes are served by plain routes
- * beneath (raw bodies, plain text), and stand here for the document.
+ * beneath (raw bodies, plain text), appends for the most part by a shorter way still (`DirectRoutes.ts`), and stand here for
+ * the document.
  */
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"

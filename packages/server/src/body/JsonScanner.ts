@@ -43,29 +43,77 @@ const isHexDigit = (byte: number | undefined): boolean =>
 const shortEscapes = new Uint8Array(256)
 for (const character of "\"\\/bfnrt") shortEscapes[character.charCodeAt(0)] = 1
 
+/** One for each byte that a string can hold as it is. */
+const plain = new Uint8Array(256).fill(1, 0x20)
+plain[quote] = 0
+plain[backslash] = 0
+
+/** So much of a string is looked at byte by byte; what ends sooner would gain nothing by more. */
+const shortRun = 40
+
+/**
+ * The bytes of a text four by four, for whoever scans all of it: strings that are long are passed over quicker then. Not
+ * copied.
+ */
+export type Words = Int32Array
+
+export const wordsOf = ({ buffer, byteLength, byteOffset }: Uint8Array): Words =>
+  new Int32Array(buffer, 0, (byteOffset + byteLength) >> 2)
+
+/** The high bit of every byte of a word. */
+const highBits = 0x80808080 | 0
+
+/** Whether a string can hold all four bytes of a word as they are: every byte sets its high bit three times. */
+const isPlainWord = (word: number): boolean => {
+  const noControl = ((word & 0x7f7f7f7f) + 0x60606060) | word
+  const likeQuote = word ^ 0x22222222
+  const noQuote = ((likeQuote & 0x7f7f7f7f) + 0x7f7f7f7f) | likeQuote
+  const likeBackslash = word ^ 0x5c5c5c5c
+  const noBackslash = ((likeBackslash & 0x7f7f7f7f) + 0x7f7f7f7f) | likeBackslash
+  return (noControl & noQuote & noBackslash & highBits) === highBits
+}
+
+/** Passes over plain bytes from `position` on, at most to `end`: to some byte before the first that is not, or to that. */
+const passPlainWords = (bytes: Uint8Array, words: Words, position: number, end: number): number => {
+  const { byteOffset } = bytes
+  const aligned = ((byteOffset + position + 3) & ~3) - byteOffset
+  for (; position < aligned; position++) {
+    if (position === end || plain[bytes[position]!] !== 1) return position
+  }
+  const last = (byteOffset + end) >> 2
+  let index = (byteOffset + position) >> 2
+  while (index < last && isPlainWord(words[index]!)) index++
+  return Math.max(position, (index << 2) - byteOffset)
+}
+
+/** The first position behind the escape at `position`. */
+const scanEscape = (bytes: Uint8Array, position: number, end: number): number => {
+  if (position + 1 >= end) return errorAt(end)
+  const escaped = bytes[position + 1]!
+  if (shortEscapes[escaped] === 1) return position + 2
+  if (escaped !== 0x75) return errorAt(position + 1)
+  for (let digit = position + 2; digit < position + 6; digit++) {
+    if (digit >= end || !isHexDigit(bytes[digit])) return errorAt(Math.min(digit, end))
+  }
+  return position + 6
+}
+
 /** The end of the string that starts at `position` with its quote. */
-export const scanString = (bytes: Uint8Array, position: number, end: number): number => {
+export const scanString = (bytes: Uint8Array, position: number, end: number, words?: Words): number => {
   if (position >= end || bytes[position] !== quote) return errorAt(position)
   position++
   while (position < end) {
+    let near = position + shortRun
+    if (near > end || words === undefined) near = end
+    while (position < near && plain[bytes[position]!] === 1) position++
+    if (position === end) break
     const byte = bytes[position]!
     if (byte === quote) return position + 1
-    if (byte < 0x20) return errorAt(position)
-    if (byte !== backslash) {
-      position++
-      continue
-    }
-    if (position + 1 >= end) return errorAt(end)
-    const escaped = bytes[position + 1]!
-    if (shortEscapes[escaped] === 1) {
-      position += 2
-      continue
-    }
-    if (escaped !== 0x75) return errorAt(position + 1)
-    for (let digit = position + 2; digit < position + 6; digit++) {
-      if (digit >= end || !isHexDigit(bytes[digit])) return errorAt(Math.min(digit, end))
-    }
-    position += 6
+    if (byte === backslash) {
+      position = scanEscape(bytes, position, end)
+      if (position < 0) return position
+    } else if (byte < 0x20) return errorAt(position)
+    else if (words !== undefined) position = passPlainWords(bytes, words, position, end)
   }
   return errorAt(end)
 }
@@ -101,10 +149,10 @@ const literals: Readonly<Record<number, Uint8Array>> = {
   0x6e: Uint8Array.from("null", (character) => character.charCodeAt(0))
 }
 
-const scanScalar = (bytes: Uint8Array, position: number, end: number): number => {
+const scanScalar = (bytes: Uint8Array, position: number, end: number, words?: Words): number => {
   if (position >= end) return errorAt(end)
   const byte = bytes[position]!
-  if (byte === quote) return scanString(bytes, position, end)
+  if (byte === quote) return scanString(bytes, position, end, words)
   if (byte === 0x2d || isDigit(byte)) return scanNumber(bytes, position, end)
   const literal = literals[byte]
   if (literal === undefined) return errorAt(position)
@@ -117,52 +165,55 @@ const scanScalar = (bytes: Uint8Array, position: number, end: number): number =>
 }
 
 /** From behind `{` or a comma in an object to where the member's value starts. */
-const scanMemberName = (bytes: Uint8Array, position: number, end: number): number => {
-  position = scanString(bytes, skipSpace(bytes, position, end), end)
+const scanMemberName = (bytes: Uint8Array, position: number, end: number, words?: Words): number => {
+  position = scanString(bytes, skipSpace(bytes, position, end), end, words)
   if (position < 0) return position
   position = skipSpace(bytes, position, end)
   return position < end && bytes[position] === colon ? skipSpace(bytes, position + 1, end) : errorAt(position)
 }
 
+/** From behind an opening bracket or a comma to where the next value starts; `closing` says what it stands in. */
+const scanToValue = (bytes: Uint8Array, position: number, end: number, closing: number, words?: Words): number =>
+  closing === closeBrace ? scanMemberName(bytes, position, end, words) : skipSpace(bytes, position, end)
+
 /**
  * The end of the value that starts exactly at `position` (no white space before it), exclusive; or an error, see the
  * head of the file. What follows the value is not looked at.
  */
-export const scanValue = (bytes: Uint8Array, position: number, end: number): number => {
-  // The closing byte that each open array or object waits for.
-  const open: Array<number> = []
+export const scanValue = (bytes: Uint8Array, position: number, end: number, words?: Words): number => {
+  // The closing byte that the innermost open array or object waits for, 0 while none is open, and those of the ones around it.
+  let closing = 0
+  const around: Array<number> = []
   for (;;) {
     const byte = position < end ? bytes[position] : undefined
     if (byte === openBrace || byte === openBracket) {
-      if (open.length === maxDepth) return errorAt(position)
-      const closing = byte === openBrace ? closeBrace : closeBracket
+      if (around.length === maxDepth - 1 && closing !== 0) return errorAt(position)
       const inside = skipSpace(bytes, position + 1, end)
-      if (inside < end && bytes[inside] === closing) position = inside + 1
+      const itsClosing = byte === openBrace ? closeBrace : closeBracket
+      if (inside < end && bytes[inside] === itsClosing) position = inside + 1
       else {
-        open.push(closing)
-        position = closing === closeBrace ? scanMemberName(bytes, inside, end) : inside
+        if (closing !== 0) around.push(closing)
+        closing = itsClosing
+        position = scanToValue(bytes, inside, end, closing, words)
         if (position < 0) return position
         continue
       }
     } else {
-      position = scanScalar(bytes, position, end)
+      position = scanScalar(bytes, position, end, words)
       if (position < 0) return position
     }
     // A value has ended at `position`: close what it closes, or find the start of the next one.
     for (;;) {
-      const closing = open.at(-1)
-      if (closing === undefined) return position
+      if (closing === 0) return position
       position = skipSpace(bytes, position, end)
       const next = position < end ? bytes[position] : undefined
       if (next === closing) {
-        open.pop()
+        closing = around.pop() ?? 0
         position++
         continue
       }
       if (next !== comma) return errorAt(position)
-      position = closing === closeBrace
-        ? scanMemberName(bytes, position + 1, end)
-        : skipSpace(bytes, position + 1, end)
+      position = scanToValue(bytes, position + 1, end, closing, words)
       if (position < 0) return position
       break
     }
@@ -170,8 +221,8 @@ export const scanValue = (bytes: Uint8Array, position: number, end: number): num
 }
 
 /** The end of a text that is exactly one value with white space around it: `end`; or an error. */
-export const scanDocument = (bytes: Uint8Array, position: number, end: number): number => {
-  const after = scanValue(bytes, skipSpace(bytes, position, end), end)
+export const scanDocument = (bytes: Uint8Array, position: number, end: number, words?: Words): number => {
+  const after = scanValue(bytes, skipSpace(bytes, position, end), end, words)
   if (after < 0) return after
   const rest = skipSpace(bytes, after, end)
   return rest === end ? end : errorAt(rest)

@@ -7,8 +7,12 @@
 import { Effect } from "effect"
 import { isUtf8 } from "node:buffer"
 import { RequestProblem } from "../RequestProblem.ts"
-import { errorPosition, scanDocument } from "./JsonScanner.ts"
-import { endSlice, type ParseBounds, sliceBytes, tooManyRecords } from "./ParseBounds.ts"
+import { type Body, wholeLines } from "./Body.ts"
+import { errorPosition, scanDocument, type Words, wordsOf } from "./JsonScanner.ts"
+import { endSlice, isSliceOver, type ParseBounds, tooManyRecords } from "./ParseBounds.ts"
+
+const lineFeed = 0x0a
+const carriageReturn = 0x0d
 
 /** The first offset behind a byte order mark, where there is one. */
 export const skipByteOrderMark = (bytes: Uint8Array): number =>
@@ -21,33 +25,94 @@ const badLine = (line: number, reason: string): RequestProblem =>
     details: { line }
   })
 
-/**
- * The lines as views into `body`. Fails `invalid_json` with the number of the first line that is not JSON, from 1, and
- * `too_many_records` at the first line beyond the bound; what follows is not looked at. `overloaded`: see `ParseBounds`.
- */
-export const splitLines = Effect.fnUntraced(function*(body: Uint8Array, bounds: ParseBounds) {
-  const lines: Array<Uint8Array> = []
-  const allUtf8 = isUtf8(body)
-  let start = skipByteOrderMark(body)
-  let sliceEnd = start + sliceBytes
-  for (let line = 1; start < body.length; line++) {
-    const newline = body.indexOf(0x0a, start)
-    const next = newline === -1 ? body.length : newline + 1
-    let end = newline === -1 ? body.length : newline
-    if (end > start && body[end - 1] === 0x0d) end--
-    if (end > start) {
-      if (lines.length === bounds.maxRecords) return yield* tooManyRecords(bounds)
-      const bytes = body.subarray(start, end)
-      if (!allUtf8 && !isUtf8(bytes)) return yield* badLine(line, "the bytes are not UTF-8")
-      const scanned = scanDocument(bytes, 0, bytes.length)
-      if (scanned < 0) return yield* badLine(line, `not JSON at byte ${errorPosition(scanned)} of the line`)
-      lines.push(bytes)
-    }
-    start = next
-    if (start >= sliceEnd) {
-      yield* endSlice(bounds, lines.length)
-      sliceEnd = start + sliceBytes
-    }
+/** A piece of the body that is being split. */
+interface Piece {
+  readonly bytes: Uint8Array
+  readonly words: Words
+  readonly isUtf8: boolean
+}
+
+/** Finds the lines of a body, slice by slice. */
+class LineSplitter {
+  readonly lines: Array<Uint8Array> = []
+  private readonly pieces: Body
+  private readonly bounds: ParseBounds
+  private next = 0
+  private piece: Piece | undefined
+  private position = 0
+  private lineNumber = 0
+
+  constructor(body: Body, bounds: ParseBounds) {
+    this.pieces = wholeLines(body)
+    this.bounds = bounds
+    this.enterNext()
+    this.position = this.piece === undefined ? 0 : skipByteOrderMark(this.piece.bytes)
   }
-  return lines
-})
+
+  get isDone(): boolean {
+    return this.piece === undefined
+  }
+
+  /** Goes on for one slice; answers what is wrong in it. */
+  slice(): RequestProblem | undefined {
+    const linesBefore = this.lineNumber
+    let bytes = 0
+    while (this.piece !== undefined && !isSliceOver(bytes, this.lineNumber - linesBefore)) {
+      const start = this.position
+      const problem = this.takeLine(this.piece)
+      if (problem !== undefined) return problem
+      bytes += this.position - start
+      if (this.position === this.piece.bytes.length) this.enterNext()
+    }
+    return undefined
+  }
+
+  private enterNext(): void {
+    const bytes = this.pieces[this.next++]
+    this.position = 0
+    this.piece = bytes === undefined ? undefined : { bytes, words: wordsOf(bytes), isUtf8: isUtf8(bytes) }
+  }
+
+  private takeLine({ bytes, isUtf8: isAllUtf8, words }: Piece): RequestProblem | undefined {
+    const { maxRecords } = this.bounds
+    const start = this.position
+    const newline = bytes.indexOf(lineFeed, start)
+    let end = newline === -1 ? bytes.length : newline
+    this.position = newline === -1 ? end : end + 1
+    this.lineNumber++
+    if (end > start && bytes[end - 1] === carriageReturn) end--
+    if (end === start) return undefined
+    if (this.lines.length === maxRecords) return tooManyRecords(this.bounds)
+    const line = bytes.subarray(start, end)
+    if (!isAllUtf8 && !isUtf8(line)) return badLine(this.lineNumber, "the bytes are not UTF-8")
+    const scanned = scanDocument(bytes, start, end, words)
+    if (scanned < 0) {
+      return badLine(this.lineNumber, `not JSON at byte ${errorPosition(scanned) - start} of the line`)
+    }
+    this.lines.push(line)
+    return undefined
+  }
+}
+
+/** The lines of what the splitter has before it. */
+const restOf = (
+  splitter: LineSplitter,
+  bounds: ParseBounds
+): Effect.Effect<ReadonlyArray<Uint8Array>, RequestProblem> => {
+  const problem = splitter.slice()
+  if (problem !== undefined) return Effect.fail(problem)
+  return splitter.isDone
+    ? Effect.succeed(splitter.lines)
+    : Effect.flatMap(endSlice(bounds, splitter.lines.length), () => restOf(splitter, bounds))
+}
+
+/**
+ * The lines as views into the body, but for those that lie in two of its pieces. Fails `invalid_json` with the number of the
+ * first line that is not JSON, from 1, and `too_many_records` at the first line beyond the bound; what follows is not looked
+ * at. `overloaded`: see `ParseBounds`.
+ */
+export const splitLines = (
+  body: Body,
+  bounds: ParseBounds
+): Effect.Effect<ReadonlyArray<Uint8Array>, RequestProblem> =>
+  Effect.suspend(() => restOf(new LineSplitter(body, bounds), bounds))

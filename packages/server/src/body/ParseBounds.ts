@@ -14,10 +14,14 @@ export interface ParseBounds {
 }
 
 /**
- * So many bytes are parsed in one go, and the record that passes it to its end: some 20 ms where all records are as small
- * as they can be, 1 ms where they are large.
+ * What is parsed in one go, and the record that passes it to its end: bytes, and for each record so many more as take the
+ * time that it takes: a few ms where all records are as small as they can be, half of one where they are large.
  */
-export const sliceBytes = 65_536
+export const slice = { bytes: 262_144, bytesOfRecord: 64 }
+
+/** So many bytes and records are enough for one go. */
+export const isSliceOver = (bytes: number, records: number): boolean =>
+  bytes + records * slice.bytesOfRecord >= slice.bytes
 
 /** Between two slices: the memory of the records so far is accounted for, and everybody else has a turn. */
 export const endSlice = (bounds: ParseBounds, records: number): Effect.Effect<void, RequestProblem> =>

@@ -9,9 +9,9 @@ import { Effect, Iterable, Result } from "effect"
 import { Base64 } from "effect/encoding"
 import { isUtf8 } from "node:buffer"
 import { RequestProblem } from "../RequestProblem.ts"
-import { errorPosition, scanDocument, scanString, scanValue, skipSpace } from "./JsonScanner.ts"
+import { errorPosition, scanDocument, scanString, scanValue, skipSpace, wordsOf } from "./JsonScanner.ts"
 import { skipByteOrderMark } from "./Ndjson.ts"
-import { endSlice, type ParseBounds, sliceBytes, tooManyRecords } from "./ParseBounds.ts"
+import { endSlice, isSliceOver, type ParseBounds, tooManyRecords } from "./ParseBounds.ts"
 
 /** A value of a JSON text, as the range of bytes that it covers. */
 interface Slice {
@@ -181,21 +181,24 @@ const findRecords = Effect.fnUntraced(function*(body: Uint8Array, bounds: ParseB
   const first = startOfRecords(body)
   if (first === undefined) return yield* refusalOf(body)
   const length = body.length
+  const words = wordsOf(body)
   const found: Array<Slice> = []
-  let sliceEnd = first + sliceBytes
   let position = skipSpace(body, first, length)
+  let sliceStart = position
+  let known = 0
   while (found.length > 0 || body[position] !== closeBracket) {
     if (found.length === bounds.maxRecords) return yield* tooManyRecords(bounds)
-    const end = scanValue(body, position, length)
+    const end = scanValue(body, position, length, words)
     if (end < 0) return yield* notJson(errorPosition(end))
     found.push({ start: position, end })
     position = skipSpace(body, end, length)
     if (body[position] === closeBracket) break
     if (body[position] !== comma) return yield* notJson(position)
     position = skipSpace(body, position + 1, length)
-    if (position >= sliceEnd) {
+    if (isSliceOver(position - sliceStart, found.length - known)) {
       yield* endSlice(bounds, found.length)
-      sliceEnd = position + sliceBytes
+      sliceStart = position
+      known = found.length
     }
   }
   const closing = skipSpace(body, position + 1, length)
@@ -212,14 +215,16 @@ export const decodeRecords = Effect.fnUntraced(function*(body: Uint8Array, bound
   if (!isUtf8(body)) return yield* notJson(0, "the bytes are not UTF-8")
   const found = yield* findRecords(body, bounds)
   const records: Array<AppendRecord> = []
-  let sliceEnd = sliceBytes
+  let sliceStart = 0
+  let sliceIndex = 0
   for (const [index, slice] of found.entries()) {
     const record = decodeRecord(body, slice, `records[${index}]`)
     if (Result.isFailure(record)) return yield* record.failure
     records.push(record.success)
-    if (slice.end >= sliceEnd) {
+    if (isSliceOver(slice.end - sliceStart, index - sliceIndex)) {
       yield* endSlice(bounds, found.length)
-      sliceEnd = slice.end + sliceBytes
+      sliceStart = slice.end
+      sliceIndex = index
     }
   }
   return records

@@ -5,9 +5,7 @@
  */
 import { isProducerId, producerIdRule } from "@effect-wal/core/format/ProducerCalls"
 import type { AppendOptions } from "@effect-wal/core/WalService"
-import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Result } from "effect"
-import type { HttpServerRequest } from "effect/http"
 import { RequestProblem } from "../RequestProblem.ts"
 
 const name = "idempotency-key"
@@ -20,15 +18,23 @@ const refuse = (rule: string) =>
     new RequestProblem({ code: "invalid_request", message: `Idempotency-Key: ${rule}; nothing was appended` })
   )
 
+const none: Result.Result<AppendOptions, RequestProblem> = Result.succeed({})
+
+/** Headers as node has them, of whatever version of HTTP. */
+interface GivenHeaders {
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly rawHeaders: ReadonlyArray<string>
+}
+
 /** What the header asks of the append; fails `invalid_request` with the rule that it breaks. */
 export const appendOptions = (
-  request: HttpServerRequest.HttpServerRequest
+  { headers, rawHeaders }: GivenHeaders
 ): Result.Result<AppendOptions, RequestProblem> => {
-  const { rawHeaders } = NodeHttpServerRequest.toIncomingMessage(request)
+  if (headers[name] === undefined) return none
   // Not the joined value: two keys in two headers would look like one with a comma.
   const given = rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name)
   const [key] = given
-  if (key === undefined) return Result.succeed({})
+  if (key === undefined) return none
   if (given.length > 1) return refuse("must be given once")
   return isProducerId(key) ? Result.succeed({ producer: { id: key, sequence: 0 } }) : refuse(producerIdRule)
 }

@@ -6,8 +6,10 @@
 import type { AppendRecord } from "@effect-wal/core/WalRecord"
 import { FuzzRandom } from "@effect-wal/testing/fuzz/FuzzRandom"
 import { finding, type FuzzFinding, type FuzzOutcome, type FuzzTarget } from "@effect-wal/testing/fuzz/FuzzTarget"
+import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Layer, Result } from "effect"
 import { isDeepStrictEqual } from "node:util"
+import { wholeBody } from "../../src/body/Body.ts"
 import { maxDepth } from "../../src/body/JsonScanner.ts"
 import { splitLines } from "../../src/body/Ndjson.ts"
 import { encodeElement } from "../../src/body/RecordEncoder.ts"
@@ -74,6 +76,22 @@ const checkEcho = (record: AppendRecord): Effect.Effect<void, FuzzFinding> => {
   return rule(back && !line.includes(0x0a), "a record comes back with another payload")
 }
 
+const piecesOf = (sent: Uint8Array, random: FuzzRandom): ReadonlyArray<Uint8Array> => {
+  const pieces: Array<Uint8Array> = []
+  for (let at = 0; at < sent.length;) {
+    const end = Math.min(sent.length, at + (random.oneIn(4) ? random.between(1, 4) : random.between(1, sent.length)))
+    pieces.push(sent.slice(at, end))
+    at = end
+  }
+  return pieces
+}
+
+/** What came of a body, to compare it with another one. */
+const textsOf = (split: Result.Result<ReadonlyArray<Uint8Array>, RequestProblem>): unknown =>
+  Result.isSuccess(split)
+    ? split.success.map((line) => Buffer.from(line).toString("latin1"))
+    : [split.failure.code, split.failure.message]
+
 /** So few that inputs have more. */
 const maxLines = 6
 const maxRecords = 4
@@ -81,7 +99,10 @@ const maxRecords = 4
 const checkLines = Effect.fnUntraced(function*(body: Uint8Array) {
   const expected = plainLines(body)
   const full = expected.filter((line) => line.length > 0)
-  const split = yield* Effect.result(splitLines(body, parseBounds(maxLines)))
+  const split = yield* Effect.result(splitLines([body], parseBounds(maxLines)))
+  const random = new FuzzRandom(body.length, body[0] ?? 0)
+  const cut = yield* Effect.result(splitLines(piecesOf(body, random), parseBounds(maxLines)))
+  yield* rule(isDeepStrictEqual(textsOf(cut), textsOf(split)), "the lines depend on where the body was cut")
   if (Result.isFailure(split) && split.failure.code === "too_many_records") {
     yield* rule(full.length > maxLines, "fewer lines were refused as too many")
     yield* rule(full.slice(0, maxLines).every(isJson), "a line was passed over that is no JSON")
@@ -166,16 +187,6 @@ const settings = Layer.succeed(Settings, {
   streams: []
 })
 
-const piecesOf = (sent: Uint8Array, random: FuzzRandom): ReadonlyArray<Uint8Array> => {
-  const pieces: Array<Uint8Array> = []
-  for (let at = 0; at < sent.length;) {
-    const end = Math.min(sent.length, at + (random.oneIn(4) ? random.between(1, 4) : random.between(1, sent.length)))
-    pieces.push(sent.slice(at, end))
-    at = end
-  }
-  return pieces
-}
-
 const bodyCodes = ["body_too_large", "invalid_encoding", "malformed_request"]
 
 const checkRequest = Effect.fnUntraced(function*(input: Uint8Array) {
@@ -189,7 +200,7 @@ const checkRequest = Effect.fnUntraced(function*(input: Uint8Array) {
   const read = (pieces: ReadonlyArray<Uint8Array>, breaksOff = false) =>
     Effect.result(
       withRequest({ headers, pieces, breaksOff }, (request) =>
-        bodies.use(request, (body) => Effect.sync(() => body.slice())))
+        bodies.use(request, (body) => Effect.sync(() => wholeBody(body).slice())))
     )
   if ((flags & 4) !== 0) {
     const broken = yield* read(piecesOf(sent, new FuzzRandom(low, high)), true)
@@ -240,7 +251,7 @@ const checkKey = Effect.fnUntraced(function*(input: Uint8Array) {
   const headers = given.flatMap((value, index) => [index % 2 === 0 ? "Idempotency-Key" : "idempotency-KEY", value])
   const options = yield* withRequest(
     { headers, pieces: [], breaksOff: false },
-    (request) => Effect.succeed(appendOptions(request))
+    (request) => Effect.succeed(appendOptions(NodeHttpServerRequest.toIncomingMessage(request)))
   )
   if (Result.isFailure(options)) return yield* refusal(options.failure, "invalid_request")
   yield* rule(

@@ -81,7 +81,7 @@ export const makeTestLog = Effect.fnUntraced(function*(streamId: string, given: 
       Effect.tap(wal.appendNow(batch, given), (appended) =>
         Effect.sync(() => {
           if (appended.isRepeat === true) return
-          for (const record of batch) records.push({ ...record, payload: record.payload.slice() })
+          for (const record of batch) records.push({ ...record, payload: new Uint8Array(record.payload) })
         }))
   })
   const log: TestLog = {

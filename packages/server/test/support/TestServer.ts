@@ -5,6 +5,7 @@ import { NodeServices } from "@effect/platform-node"
 import { Context, Duration, Effect, Layer, Metric } from "effect"
 import { HttpServer } from "effect/http"
 import { Tokens } from "../../src/auth/Tokens.ts"
+import { DirectRoutes } from "../../src/DirectRoutes.ts"
 import { Lifecycle } from "../../src/Lifecycle.ts"
 import type { Connections } from "../../src/Listener.ts"
 import { LogOpener } from "../../src/LogOpener.ts"
@@ -32,6 +33,7 @@ export interface TestServer {
   readonly lifecycle: Lifecycle["Service"]
   readonly streams: Streams["Service"]
   readonly tokens: Tokens["Service"]
+  readonly direct: DirectRoutes["Service"]
 }
 
 export const settingsOf = (
@@ -82,7 +84,8 @@ export const startServer = Effect.fnUntraced(function*(options: TestServerOption
     log,
     lifecycle: Context.get(context, Lifecycle),
     streams: Context.get(context, Streams),
-    tokens: Context.get(context, Tokens)
+    tokens: Context.get(context, Tokens),
+    direct: Context.get(context, DirectRoutes)
   }
   // What a test held back must not keep its logs from closing.
   yield* Effect.addFinalizer(() => Effect.forEach(Object.values(logs), (each) => each.release, { discard: true }))

@@ -12,6 +12,8 @@ export interface BenchContext {
   readonly progress: (share: number, what: string) => void
   /** A picture for the documentation, an SVG file; a run that keeps its results keeps it too. */
   readonly picture?: (name: string, svg: string) => void
+  /** Runs a round of a contender; where that is wanted, its processor time is looked at meanwhile. */
+  readonly around: <A>(name: string, round: () => A | Promise<A>) => Promise<A>
   /** Told to people, whatever the format of the output: what was left out, and why. */
   readonly say: (text: string) => void
 }

@@ -7,6 +7,8 @@ export interface BenchOptions {
   readonly json: boolean
   readonly quick: boolean
   readonly save: boolean
+  /** The contender whose rounds are profiled. */
+  readonly profile: string | undefined
 }
 
 export const usageOf = (benches: ReadonlyArray<Bench>): string =>
@@ -19,6 +21,7 @@ middle half of the rounds is on the wrong side of it. Without a name: all of the
   --quick   5 short rounds each, some minutes in all; else 5 rounds of 2 s
   --json    a line of JSON for each measurement, on standard output; the table goes to standard error
   --save    keep the results in bench/results and write them into docs/performance.md; not together with --quick
+  --profile CONTENDER   also where the processor's time goes in its rounds; the name as the progress line shows it
   --help    this text
 
 benches
@@ -36,6 +39,7 @@ export const readOptions = (args: ReadonlyArray<string>, benches: ReadonlyArray<
       json: { type: "boolean", default: false },
       quick: { type: "boolean", default: false },
       save: { type: "boolean", default: false },
+      profile: { type: "string" },
       help: { type: "boolean", default: false }
     }
   })
@@ -44,5 +48,6 @@ export const readOptions = (args: ReadonlyArray<string>, benches: ReadonlyArray<
   const unknown = positionals.find((name) => !known.has(name))
   if (unknown !== undefined) throw new Error(`no bench ${unknown}: there are ${[...known].join(", ")}`)
   if (values.quick && values.save) throw new Error("--save keeps whole runs: leave --quick out")
-  return { names: positionals, json: values.json, quick: values.quick, save: values.save }
+  if (values.profile !== undefined && values.save) throw new Error("--profile slows what it looks at: leave --save out")
+  return { names: positionals, json: values.json, quick: values.quick, save: values.save, profile: values.profile }
 }

@@ -52,7 +52,8 @@ export const takeTurns = async (
   for (let round = 0; round <= context.rounds; round++) {
     for (const { name, round: run } of contenders) {
       context.progress(from + (to - from) * turn++ / turns, name)
-      const value = await run(round === 0 ? context.roundMillis / 2 : context.roundMillis)
+      const millis = round === 0 ? context.roundMillis / 2 : context.roundMillis
+      const value = round === 0 ? await run(millis) : await context.around(name, () => run(millis))
       if (round > 0) byName.get(name)?.push(value)
     }
   }

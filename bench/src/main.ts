@@ -7,6 +7,7 @@ import { benches } from "./Benches.ts"
 import { type BenchLine, lineOf } from "./Line.ts"
 import { type BenchOptions, readOptions, usageOf } from "./Options.ts"
 import { withResults } from "./PerformanceDocs.ts"
+import { partsOf, profileText, RoundProfiler } from "./Profile.ts"
 import { Progress } from "./Progress.ts"
 import { keepResults, thisMachine } from "./Results.ts"
 import { tableText } from "./Table.ts"
@@ -20,12 +21,16 @@ const print = (text: string) => process.stdout.write(`${text}\n`)
 interface Turn {
   readonly options: BenchOptions
   readonly progress: Progress
+  readonly profiler: RoundProfiler | undefined
   /** Of the whole run, before and after this bench. */
   readonly from: number
   readonly to: number
 }
 
-const runOne = async (bench: Bench, { from, options, progress, to }: Turn): Promise<ReadonlyArray<BenchLine>> => {
+const runOne = async (
+  bench: Bench,
+  { from, options, profiler, progress, to }: Turn
+): Promise<ReadonlyArray<BenchLine>> => {
   const folder = mkdtempSync(join(tmpdir(), `effect-wal-bench-${bench.name}-`))
   try {
     const measured = await bench.run({
@@ -33,6 +38,7 @@ const runOne = async (bench: Bench, { from, options, progress, to }: Turn): Prom
       roundMillis: options.quick ? quickRoundMillis : roundMillis,
       quick: options.quick,
       folder,
+      around: (name, round) => profiler === undefined ? Promise.resolve(round()) : profiler.around(name, round),
       progress: (share, what) => progress.show(from + (to - from) * share, `${bench.name}: ${what}`),
       picture: (name, svg) => {
         if (options.save) writeFileSync(join(root, "docs/growth", `${name}.svg`), svg)
@@ -60,14 +66,20 @@ const save = (measured: ReadonlySet<string>, lines: ReadonlyArray<BenchLine>): v
   writeFileSync(docs, withResults(readFileSync(docs, "utf8"), results))
 }
 
+const tellProfile = ({ name, profiles }: RoundProfiler): void => {
+  if (profiles.length === 0) throw new Error(`no contender ${name} in what was measured`)
+  process.stderr.write(`\n${profileText(name, partsOf(profiles, root))}`)
+}
+
 const run = async (options: BenchOptions): Promise<boolean> => {
   const chosen = benches.filter(({ name }) => options.names.length === 0 || options.names.includes(name))
   const progress = new Progress(process.stderr)
+  const profiler = options.profile === undefined ? undefined : new RoundProfiler(options.profile)
   const lines: Array<BenchLine> = []
   const measured = new Set<string>()
   let isWhole = true
   for (const [index, bench] of chosen.entries()) {
-    const turn = { options, progress, from: index / chosen.length, to: (index + 1) / chosen.length }
+    const turn = { options, profiler, progress, from: index / chosen.length, to: (index + 1) / chosen.length }
     try {
       const more = await runOne(bench, turn)
       lines.push(...more)
@@ -83,6 +95,7 @@ const run = async (options: BenchOptions): Promise<boolean> => {
   if (options.json) process.stderr.write(`${tableText(lines)}\n`)
   else print(tableText(lines))
   if (options.save) save(measured, lines)
+  if (profiler !== undefined) tellProfile(profiler)
   return isWhole && lines.every(({ ok }) => ok !== false)
 }
 

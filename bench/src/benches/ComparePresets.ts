@@ -47,11 +47,15 @@ const optionsOf = ({ preset, workers }: Pick<Combination, "preset" | "workers">,
   retention: { policy: "keep" }
 })
 
+/** A log of its own for each pass: the store keeps no segments, so that none can be opened again. */
+const prefixOf = (use: string, { preset, workers }: Combination, nth: number): string =>
+  `${use}-${nth}-${preset}-${workers}`
+
 /** As much as it takes: durable megabytes a second, and PUTs a second. */
 const atFullSpeed = Effect.fnUntraced(
-  function*(client: Client, store: StoreProcess, combination: Combination, millis: number) {
+  function*(client: Client, store: StoreProcess, combination: Combination, nth: number, millis: number) {
     const records = recordsOf(payloadsOf(100, recordBytes))
-    const wal = yield* openLog(client, optionsOf(combination, `full-${combination.preset}-${combination.workers}`))
+    const wal = yield* openLog(client, optionsOf(combination, prefixOf("full", combination, nth)))
     const counts = Effect.promise(() => store.counts())
     const reached = yield* fullSpeed(wal, records, millis, counts)
     combination.speeds.push(reached.megabytesPerSecond)
@@ -61,8 +65,8 @@ const atFullSpeed = Effect.fnUntraced(
 )
 
 /** A few callers that wait for durability: the median of what they wait. They take so little that all can be seen at once. */
-const waits = Effect.fnUntraced(function*(client: Client, combination: Combination, millis: number) {
-  const wal = yield* openLog(client, optionsOf(combination, `wait-${combination.preset}-${combination.workers}`))
+const waits = Effect.fnUntraced(function*(client: Client, combination: Combination, nth: number, millis: number) {
+  const wal = yield* openLog(client, optionsOf(combination, prefixOf("wait", combination, nth)))
   const served = yield* serveEffect({ callers, batch: 1 }, millis, durably(wal, recordsOf(payloadsOf(1, recordBytes))))
   combination.waits.push(quantile(served.waits, 0.5))
 }, Effect.scoped)
@@ -86,12 +90,12 @@ const fillAll = (client: Client) =>
   }, { discard: true })
 
 const pass = Effect.fnUntraced(
-  function*(context: BenchContext, all: ReadonlyArray<Combination>, store: StoreProcess, client: Client) {
+  function*(context: BenchContext, all: ReadonlyArray<Combination>, store: StoreProcess, client: Client, nth: number) {
     for (const combination of all) {
-      yield* atFullSpeed(client, store, combination, Math.max(500, context.roundMillis / 2))
+      yield* atFullSpeed(client, store, combination, nth, Math.max(500, context.roundMillis / 2))
     }
     // Long enough for the preset with the longest linger.
-    yield* Effect.forEach(all, (combination) => waits(client, combination, 2_200), {
+    yield* Effect.forEach(all, (combination) => waits(client, combination, nth, 2_200), {
       concurrency: "unbounded",
       discard: true
     })
@@ -117,7 +121,7 @@ export const comparePresets = async (context: BenchContext): Promise<ReadonlyArr
       Effect.gen(function*() {
         for (let nth = 0; nth < passes; nth++) {
           context.progress(0.5 + 0.3 * nth / passes, "presets and workers")
-          yield* pass(context, all, store, client)
+          yield* pass(context, all, store, client, nth)
         }
       })))
   await withStore(

@@ -97,8 +97,8 @@ const takeTurns = async (context: BenchContext, bytes: number, turns: Turns): Pr
   for (let round = 0; round <= context.rounds; round++) {
     for (const [index, [name, run]] of turns.entries()) {
       context.progress((round + index / turns.length) / (context.rounds + 1), `${name}, ${bytes} bytes`)
-      const sent = await run(round === 0 ? Math.max(warmUpMillis, context.roundMillis) : context.roundMillis)
-      if (round > 0) rounds[name].push(sent)
+      if (round === 0) await run(Math.max(warmUpMillis, context.roundMillis))
+      else rounds[name].push(await context.around(`${name}, ${bytes}`, () => run(context.roundMillis)))
     }
   }
   return rounds

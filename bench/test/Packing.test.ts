@@ -3,6 +3,7 @@ import { nodeCompression } from "@effect-wal/core/node/NodeCompression"
 import { nodeDigest } from "@effect-wal/core/node/NodeDigest"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { freshBuffers } from "../../packages/core/src/format/OpenColumns.ts"
 import { readSegment, recordsOf } from "../../packages/core/src/format/SegmentCodec.ts"
 import { packSegment } from "../../packages/core/src/write/PackSegment.ts"
 import { logLines } from "../src/data/LogLines.ts"
@@ -12,7 +13,7 @@ import { sealedSegments } from "../src/support/SealedSegments.ts"
 
 const settings = [{ type: "zstd", level: 1 }, { type: "lz4" }] as const
 const contents = [1, 2].map((seed) => logLines(100_000, seed))
-const context = { digest: nodeDigest, compression: nodeCompression }
+const context = { digest: nodeDigest, compression: nodeCompression, buffers: freshBuffers }
 
 describe.each(settings)("$type", (setting) => {
   it.effect("the log makes objects of the segments that hold all of them, and smaller ones", () =>

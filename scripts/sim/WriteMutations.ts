@@ -104,8 +104,14 @@ const retries = [
     "      stats.hedges++\n"
   ], [
     "write/PutWorker.ts",
-    "      stamped.memory?.keep()\n      if (afterPut",
+    "      packed.memory?.keep()\n      if (afterPut",
     "      if (afterPut"
+  ]),
+  mutation("a packed object is given back before it is stored", [
+    "write/PutWorker.ts",
+    "    const stored = yield* this.store(stamped, packed)\n",
+    "    if (packed.memory !== stamped.memory) packed.memory?.release()\n" +
+    "    const stored = yield* this.store(stamped, packed)\n"
   ]),
   mutation("a buffer is reused while a reader has records in it", [
     "read/TailBuffer.ts",

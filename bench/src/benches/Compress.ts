@@ -5,6 +5,7 @@ import { nodeDigest } from "@effect-wal/core/node/NodeDigest"
 import { Effect } from "effect"
 import { packSegment } from "../../../packages/core/src/write/PackSegment.ts"
 import type { StampedSegment } from "../../../packages/core/src/write/Segment.ts"
+import { SegmentBuffers } from "../../../packages/core/src/write/SegmentBuffers.ts"
 import { nowMillis } from "../../../scripts/acceptance/Run.ts"
 import type { Bench, BenchContext } from "../Bench.ts"
 import { arrowBatches } from "../data/ArrowBatches.ts"
@@ -40,7 +41,11 @@ const kinds: ReadonlyArray<readonly [name: string, payloads: (seed: number) => R
 
 const rawBytesOf = ({ body }: StampedSegment): Uint8Array => body?.bytes ?? new Uint8Array(0)
 
+/** As much as a log of so many workers keeps. */
+const keptBytes = 2 * (lanes + 2) * segmentBytes
+
 const contextOf = (setting: CompressionSetting) => ({
+  buffers: new SegmentBuffers(keptBytes),
   digest: nodeDigest,
   compression: nodeCompression,
   setting: { ...setting, thresholdBytes: 0 }
@@ -78,7 +83,9 @@ const packAsLog = async (turns: Turns, setting: CompressionSetting): Promise<num
   const context = contextOf(setting)
   const lane = Effect.gen(function*() {
     for (let segment = turns.next(); segment !== undefined; segment = turns.next()) {
-      yield* packSegment(segment, context)
+      const packed = yield* packSegment(segment, context)
+      // As a worker does once it is stored.
+      if (packed.memory !== segment.memory) packed.memory?.release()
     }
   })
   await Effect.runPromise(Effect.all(Array.from({ length: lanes }, () => lane), { concurrency: "unbounded" }))

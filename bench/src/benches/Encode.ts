@@ -16,7 +16,9 @@ import { payloadsOf, recordsOf } from "../support/Payloads.ts"
 const records = 1_000
 const recordBytes = 1_024
 const logId = "11111111111111111111111111111111"
+const buffers = new SegmentBuffers(8 * records * recordBytes)
 const context = {
+  buffers,
   digest: nodeDigest,
   compression: nodeCompression,
   setting: { type: "none" as const, thresholdBytes: 0 }
@@ -35,7 +37,7 @@ class Encoder {
     link: this.start,
     digest: nodeDigest
   })
-  private readonly opener = new SegmentOpener(new SegmentBuffers(8 * records * recordBytes))
+  private readonly opener = new SegmentOpener(buffers)
   private seq = 1
 
   /** Answers the bytes of the records. */

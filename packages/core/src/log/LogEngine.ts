@@ -26,7 +26,7 @@ import { LogFate } from "../write/LogFate.ts"
 import type { PackContext } from "../write/PackSegment.ts"
 import { ProducerTable } from "../write/ProducerTable.ts"
 import { PutWorkerPool, type SpoolReads, type StoredSegment } from "../write/PutWorker.ts"
-import type { StampedSegment } from "../write/Segment.ts"
+import type { SegmentOpener, StampedSegment } from "../write/Segment.ts"
 import { Segmenter } from "../write/Segmenter.ts"
 import { SegmentQueue } from "../write/SegmentQueue.ts"
 import { SlotLedger } from "../write/SlotLedger.ts"
@@ -88,6 +88,7 @@ export class LogEngine {
   /** The highest trim point of any manifest body that was sent: what a new cursor must not start below. */
   private sentTrimSeq: number
   private readonly open: Opened
+  private readonly segments: SegmentOpener
   private readonly ages: ReturnType<typeof makeAgeLimits>
   private readonly putLog = makePutLog()
 
@@ -101,6 +102,7 @@ export class LogEngine {
     this.traced = ambient.traced
     this.logId = manifest.log_id
     this.epoch = opened.epoch
+    this.segments = segmentsOf(options, open.spool)
     this.queue = new SegmentQueue(queuedPerWorker * options.parallelPut.workers)
     this.ledger = new SlotLedger({
       prefix,
@@ -134,7 +136,7 @@ export class LogEngine {
       budget: ambient.budget,
       producers: this.producers,
       digest,
-      segments: segmentsOf(options, open.spool),
+      segments: this.segments,
       clock: ambient.clock,
       workerFree: () => this.pool.hasFreeWorker || this.spooler?.isFree === true,
       stats,
@@ -196,7 +198,7 @@ export class LogEngine {
 
   private get pack(): PackContext {
     const { compression, digest } = this.open
-    return { compression, digest, setting: this.options.compression }
+    return { compression, digest, setting: this.options.compression, buffers: this.segments.buffers }
   }
 
   private makePool(): PutWorkerPool {

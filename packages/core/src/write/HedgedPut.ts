@@ -42,12 +42,12 @@ export class HedgedPut {
   }
 
   /** One try. */
-  send({ key, memory }: Pick<StampedSegment, "key" | "memory">, packed: Packed): Effect.Effect<Answer> {
+  send({ key }: Pick<StampedSegment, "key">, packed: Packed): Effect.Effect<Answer> {
     const { policy, store } = this.parts
     const request = Effect.result(store.create(key, packed.object, { crc32: packed.crc32 }))
     if (policy === undefined) return request
     // Of two requests one is given up, and may still read what it sends.
-    return this.hedged(request, policy, { bytes: packed.object.length, onSecond: () => memory?.keep() })
+    return this.hedged(request, policy, { bytes: packed.object.length, onSecond: () => packed.memory?.keep() })
   }
 
   private readonly hedged = Effect.fnUntraced(

@@ -2,15 +2,19 @@
 import { Effect } from "effect"
 import type { CodecError, CompressionService } from "../codec/Compression.ts"
 import type { DigestService } from "../codec/Digest.ts"
+import type { BufferSource } from "../format/OpenColumns.ts"
 import { encodeInPlace } from "../format/SegmentCodec.ts"
-import type { SegmentHeader } from "../format/SegmentHeader.ts"
+import { encodedHeaderBytes, type SegmentHeader } from "../format/SegmentHeader.ts"
 import type { WalOptions } from "../WalOptions.ts"
 import type { StampedSegment } from "./Segment.ts"
+import { SegmentMemory } from "./SegmentBuffers.ts"
 
 export interface PackContext {
   readonly digest: DigestService
   readonly compression: CompressionService
   readonly setting: WalOptions["compression"]
+  /** Where the memory of packed objects comes from. */
+  readonly buffers: BufferSource
 }
 
 /** A segment as it is sent, and sent again. */
@@ -18,6 +22,20 @@ export interface Packed {
   readonly header: SegmentHeader
   readonly object: Uint8Array
   readonly crc32: number
+  /** What the object lies in: that of the segment, or its own where the body was packed. Absent: memory of nobody's. */
+  readonly memory?: SegmentMemory | undefined
+}
+
+/** So much more than an object needs is taken, so that the next ones, some a little larger, fit too. */
+const margin = 1.125
+
+/** The object of a packed body: the body is copied below its header, into memory that is used again. */
+const encodePacked = (header: SegmentHeader, body: Uint8Array, { buffers, digest }: PackContext): Packed => {
+  const room = encodedHeaderBytes(header)
+  const buffer = buffers.take(Math.ceil(margin * (room + body.length)))
+  buffer.set(body, room)
+  const bytes = buffer.subarray(room, room + body.length)
+  return { header, ...encodeInPlace(header, { bytes, room }, digest), memory: new SegmentMemory(buffer, buffers) }
 }
 
 /**
@@ -25,21 +43,17 @@ export interface Packed {
  * the machine.
  */
 export const packSegment = (
-  { body, header }: Pick<StampedSegment, "body" | "header">,
-  { compression, digest, setting }: PackContext
+  { body, header, memory }: Pick<StampedSegment, "body" | "header" | "memory">,
+  context: PackContext
 ): Effect.Effect<Packed, CodecError> => {
+  const { compression, digest, setting } = context
   if (body === undefined) return Effect.die(new Error(`slot ${header.slot} is not in memory`))
-  const asItIs = (): Packed => ({ header, ...encodeInPlace(header, body, digest) })
+  const asItIs = (): Packed => ({ header, ...encodeInPlace(header, body, digest), memory })
   if (setting.type === "none" || body.bytes.length < setting.thresholdBytes) return Effect.sync(asItIs)
   return Effect.map(compression.compress(body.bytes, setting), (packed): Packed => {
     // What does not shrink is stored, and marked, as it is.
     if (packed.length >= body.bytes.length) return asItIs()
-    const smaller = {
-      ...header,
-      codec: setting.type,
-      storedBytes: packed.length,
-      storedCrc: digest.crc32(packed)
-    }
-    return { header: smaller, ...encodeInPlace(smaller, { bytes: packed, room: 0 }, digest) }
+    const of = { codec: setting.type, storedBytes: packed.length, storedCrc: digest.crc32(packed) }
+    return encodePacked({ ...header, ...of }, packed, context)
   })
 }

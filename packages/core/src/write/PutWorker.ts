@@ -264,7 +264,7 @@ export class PutWorkerPool {
     this.sending.set(slot, startedAt)
     this.parts.stats.segmentsSent++
     if (this.parts.spool !== undefined) {
-      stamped.memory?.keep()
+      packed.memory?.keep()
       this.packed.set(slot, packed)
       this.parts.onProgress()
     }
@@ -273,6 +273,8 @@ export class PutWorkerPool {
     if (stored) {
       const millis = (yield* monotonicNow) - startedAt
       this.parts.stats.storeWorks()
+      // A body that was packed is done with; one that was not is read by those who follow the log.
+      if (packed.memory !== stamped.memory) packed.memory?.release()
       yield* this.parts.onStored({
         stamped,
         storedBytes: packed.header.storedBytes,
@@ -293,7 +295,7 @@ export class PutWorkerPool {
       if (Result.isSuccess(answer)) return true
       const error = answer.failure
       // What came of it nobody knows: the request may still be read.
-      stamped.memory?.keep()
+      packed.memory?.keep()
       if (afterPut(error) === "look") {
         const looked = yield* this.look(stamped, packed)
         if (looked !== undefined) return looked

@@ -57,7 +57,8 @@ const expectedAfter = ({ columns, contentBytes }: PendingSegment): ExpectedColum
 
 /** Opens the segments of a log, each about as large as the one before. */
 export class SegmentOpener {
-  private readonly buffers: BufferSource
+  /** Where the memory of segments comes from. */
+  readonly buffers: BufferSource
   private expected: ExpectedColumns | undefined = undefined
 
   constructor(buffers: BufferSource = freshBuffers) {

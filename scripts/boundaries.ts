@@ -38,7 +38,7 @@ const levels: ReadonlyArray<ReadonlyArray<string>> = [
   ["store", "codec", "config", "internal"],
   ["format"],
   ["write", "epoch", "manifest", "cursor", "read", "retain", "observe"],
-  ["log", "model", "verify", "repair"],
+  ["log", "model", "verify", "repair", "input"],
   ["src"],
   ["node"]
 ]

@@ -6,6 +6,7 @@
  */
 import { Context } from "effect"
 
+/** What the logs of a process hold together, in bytes, against one bound. */
 export class BufferBudgetState {
   readonly limitBytes: number
   private used = 0
@@ -35,6 +36,7 @@ export class BufferBudgetState {
     return this.used + bytes <= this.limitBytes
   }
 
+  /** Takes so many bytes without asking for room: who calls it has asked. */
   take(bytes: number): void {
     this.used += bytes
   }

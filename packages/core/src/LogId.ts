@@ -6,6 +6,7 @@
  */
 import { InvalidId } from "./WalError.ts"
 
+/** What names a log: all its keys stand below `{prefix}/{nodeId}/{streamId}/`. */
 export interface LogIdentity {
   /** Zero or more id-like parts joined by `/`; no slash at either end. */
   readonly prefix: string

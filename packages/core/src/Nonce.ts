@@ -9,6 +9,7 @@ import { Context, Effect } from "effect"
 /** 128 bits as 32 lower-case hexadecimal digits. */
 export type Nonce = string
 
+/** Yields a fresh nonce each time: `const nonce = yield* yield* NonceSource`. Default: `crypto.randomUUID`. */
 export const NonceSource = Context.Reference<Effect.Effect<Nonce>>("@effect-wal/core/NonceSource", {
   defaultValue: () => Effect.sync(() => globalThis.crypto.randomUUID().replaceAll("-", ""))
 })

@@ -5,6 +5,7 @@
  */
 import { Context } from "effect"
 
+/** What the logs of one process know of each other. */
 export class ProcessRegistryState {
   /** Identities of open logs: store and prefix. */
   readonly open = new Set<string>()
@@ -12,6 +13,7 @@ export class ProcessRegistryState {
   readonly probed = new Set<string>()
 }
 
+/** The registry of this process; a test that plays several processes gives each its own. */
 export const ProcessRegistry = Context.Reference<ProcessRegistryState>("@effect-wal/core/ProcessRegistry", {
   defaultValue: () => new ProcessRegistryState()
 })

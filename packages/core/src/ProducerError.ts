@@ -55,5 +55,5 @@ export class ProducerCallTooLarge extends Schema.TaggedError<ProducerCallTooLarg
   }
 }
 
-/** All of them. */
+/** What a call with a producer can be refused with. */
 export type ProducerError = InvalidProducer | ProducerConflict | ProducerSequenceTooOld | ProducerCallTooLarge

@@ -68,7 +68,12 @@ export interface TypedReads<A, RD> {
 export interface TypedWalService<A, RD = never, RE = never>
   extends TypedReads<A, RD>, Omit<WalService, "append" | "appendNow" | "sink" | "replay" | "read">
 {
+  /**
+   * Encodes the values and appends them as `Wal`'s `append`; one that does not encode refuses the call:
+   * `InvalidRecord`.
+   */
   readonly append: (values: ReadonlyArray<A>, options?: AppendOptions) => Effect.Effect<Appended, AppendError, RE>
+  /** The same, but fails `BufferFull` where there is no room now, and appends nothing. */
   readonly appendNow: (
     values: ReadonlyArray<A>,
     options?: AppendOptions

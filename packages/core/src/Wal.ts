@@ -97,6 +97,7 @@ const makeLocal = (options: WalLocalOptions): Effect.Effect<WalService, WalOpenE
 
 /** One of several logs of a program: a service class with a layer of its own. */
 export interface NamedWal<Self> extends Context.ServiceClass<Self, string, WalService> {
+  /** Opens the log for the life of the layer. */
   readonly layer: (options: WalMakeOptions) => Layer.Layer<Self, WalOpenError, ObjectStore>
   /** The same on this machine's disk. */
   readonly layerLocal: (options: WalLocalOptions) => Layer.Layer<Self, WalOpenError>
@@ -104,6 +105,7 @@ export interface NamedWal<Self> extends Context.ServiceClass<Self, string, WalSe
 
 /** The log of a program that has one. */
 export class Wal extends Context.Service<Wal, WalService>()("@effect-wal/core/Wal") {
+  /** Opens the log for the life of the scope. */
   static readonly make = make
 
   /** Opens the log for the life of the layer. */

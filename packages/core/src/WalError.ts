@@ -279,11 +279,16 @@ export type WalEnd =
 /** What is wrong with stored data. */
 export type DamageError = SegmentCorrupt | SegmentMissing | SegmentTooNew | SequenceGap
 
+/** What an append fails with; `appendNow` also with `BufferFull`. */
 export type AppendError = WalEnd | RecordTooLarge | InvalidRecord | SequenceExhausted | DiskFull | ProducerError
+/** What `commit` fails with. */
 export type CursorError = WalEnd | InvalidCursor | CommitBeyondDurable
+/** What `ack` fails with. */
 export type AckError = CursorError | CursorTooFarAhead
+/** What a replay or a read fails with. */
 export type ReadError = WalEnd | StoreError | DamageError | Trimmed | InvalidCursor
 
+/** What opening a log fails with. Nothing is half-done then. */
 export type WalOpenError =
   | StoreError
   | ConfigError

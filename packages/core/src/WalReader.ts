@@ -181,6 +181,7 @@ export class WalReader extends Context.Service<WalReader, WalReaderService>()("@
    */
   static readonly make = makeReader
 
+  /** Opens the log for reading, for the life of the layer. */
   static readonly layer = (options: WalReaderOptions): Layer.Layer<WalReader, WalOpenError, ObjectStore> =>
     Layer.effect(WalReader, makeReader(options))
 }

@@ -14,6 +14,7 @@ export interface Producer {
   readonly sequence: number
 }
 
+/** What a call of `append` says beside its records. */
 export interface AppendOptions {
   /**
    * A call of the same producer with the same sequence is appended once: a repeat is answered with the records of the
@@ -49,6 +50,7 @@ export interface ReplayProgress {
   readonly segmentsTotal: number
 }
 
+/** What `replay` delivers: from which cursor, to where. */
 export interface ReplayOptions {
   /** Delivery starts after this cursor's mark; `default` when absent. */
   readonly cursor?: string
@@ -58,6 +60,7 @@ export interface ReplayOptions {
   readonly onProgress?: (progress: ReplayProgress) => Effect.Effect<void>
 }
 
+/** What `read` delivers: from where, to where, how much. */
 export interface ReadOptions {
   /** Where to start: a sequence number (inclusive), or the first record appended at or after a time. Default: the oldest. */
   readonly from?: SequenceNumber | { readonly appendedAtMillis: number }
@@ -72,6 +75,7 @@ export interface SkipDamage {
   readonly onDamage: "skip"
 }
 
+/** Where a cursor stands. */
 export interface CursorStatus {
   readonly mark: SequenceNumber
   /** The mark as it would be found after a crash now. */
@@ -80,8 +84,10 @@ export interface CursorStatus {
   readonly lag: number
 }
 
+/** `fenced`: a newer writer has the log. `failed`: it has ended by an error. Only an `open` log takes records. */
 export type WalState = "open" | "closing" | "closed" | "fenced" | "failed"
 
+/** Where a log stands, at one moment. */
 export interface WalStatus {
   readonly nodeId: string
   readonly streamId: string

@@ -36,6 +36,7 @@ export type S3Encryption =
   | { readonly type: "AES256" }
   | { readonly type: "aws:kms"; readonly kmsKeyId?: string }
 
+/** A bucket and how it is reached. Only `bucket` is required. */
 export interface S3Options {
   readonly bucket: string
   /** Absent: from the environment or the profile, or `us-east-1` where an endpoint is given. */

@@ -17,6 +17,7 @@ export interface FaultyRequest {
   readonly nth: number
 }
 
+/** What becomes of a request instead of a plain answer. */
 export type Fault =
   /** Answers the reason; applied first or not. */
   | { readonly _tag: "Fail"; readonly reason: Reason; readonly applied?: boolean; readonly retryAfterMillis?: number }
@@ -29,6 +30,7 @@ export type Fault =
   /** Never answers; applied first or not. */
   | { readonly _tag: "Silence"; readonly applied?: boolean }
 
+/** A store with faults, and what makes them. */
 export interface FaultyHandles {
   readonly store: ObjectStore["Service"]
   /** Asked for every request; the first rule that answers a fault decides. Answer: takes the rule away. */

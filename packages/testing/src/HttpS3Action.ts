@@ -27,6 +27,7 @@ export interface DoubleListPage {
   readonly next?: string
 }
 
+/** What the double does with a request; the functions below make them. */
 export type Action =
   | { readonly _tag: "Pass" }
   | { readonly _tag: "Drop" }

@@ -38,6 +38,7 @@ export interface DoubleS3Options {
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: Redacted.Redacted }
 }
 
+/** An S3 server in the process of the test. */
 export class HttpS3Double extends Context.Service<HttpS3Double, {
   readonly s3Options: DoubleS3Options
   /** How the store differs from S3; assign to its fields at any time. */

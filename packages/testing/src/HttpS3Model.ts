@@ -7,6 +7,7 @@ import { crc32 } from "node:zlib"
 import { errorXml } from "./HttpS3Action.ts"
 import type { DoubleAnswer, DoubleListPage } from "./HttpS3Action.ts"
 
+/** What a request asks for; `other` is everything that the log never asks. */
 export type DoubleOperation =
   | "put"
   | "get"
@@ -35,6 +36,7 @@ export interface DoubleRequest {
   readonly accessKeyId: string | undefined
 }
 
+/** An object of the double. */
 export interface DoubleObject {
   readonly key: string
   readonly body: Uint8Array
@@ -68,6 +70,7 @@ export interface DoubleSettings {
   deleteErrors: ReadonlyMap<string, string>
 }
 
+/** A store that does as S3 does. */
 export const defaultSettings = (): DoubleSettings => ({
   bucket: "double",
   etag: (object) => `"${createHash("md5").update(object.body).digest("hex")}"`,

@@ -25,6 +25,7 @@ export interface MemoryRequest {
   readonly keys: ReadonlyArray<string>
 }
 
+/** How the store in memory is made. */
 export interface MemoryObjectStoreOptions {
   /** Identity of the store; default: a fresh one. Two layers with one id are still two stores. */
   readonly id?: string
@@ -44,6 +45,7 @@ export interface MemoryHandles {
   readonly requests: ReadonlyArray<MemoryRequest>
   /** How many requests of that kind reached the store, since the start or since `clearRequests`. */
   readonly count: (operation: Operation) => number
+  /** Forgets the requests so far. */
   readonly clearRequests: () => void
   /** Writes an object past all conditions, with a fresh tag. */
   readonly put: (key: string, body: Uint8Array) => void

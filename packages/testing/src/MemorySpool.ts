@@ -10,6 +10,7 @@ import {
 } from "@effect-wal/core/store/Spool"
 import { Effect, Layer } from "effect"
 
+/** How the spool is made; all have defaults. */
 export interface MemorySpoolOptions {
   /** 32 hexadecimal digits; two spools must not have the same. Default: sixteen times `5b`. */
   readonly id?: string
@@ -25,6 +26,7 @@ export interface MemorySpoolHandle {
   readonly crash: () => void
 }
 
+/** A spool in memory that outlives the processes of a test. */
 export interface MemorySpool {
   /** Opens it for one more process; the one before must have ended. */
   readonly attach: () => MemorySpoolHandle

@@ -43,6 +43,7 @@ export { sectorBytes, survivalNames, survivals } from "./disk/Survival.ts"
 /** How a write that was running when its process was killed ended. */
 export type InFlight = "whole" | "half"
 
+/** A disk in memory that loses its power, and its handles. */
 export interface PowerLossDisk {
   /** For `Effect.provideService(DiskFile, …)`. Every process of a test that shares the disk takes this one. */
   readonly disk: DiskFileService
@@ -61,6 +62,7 @@ export interface PowerLossDisk {
   readonly failSync: (nth: number) => void
   /** Most bytes in all files together from now on; default without limit. */
   readonly setCapacity: (bytes: number) => void
+  /** Bytes of all files, as the disk counts them. */
   readonly usedBytes: () => number
   /**
    * Power loss: ends this disk (its calls never answer again) and gives the one that is found afterwards. Can be asked

@@ -11,6 +11,7 @@ import { Deferred, Effect, Fiber } from "effect"
 /** Turns of all fibers without a new request after which nothing but the store is waited for. */
 const quietTurns = 50
 
+/** Counts the round trips of what is done on a store: requests that are under way together are one. */
 export class RoundTrips {
   private readonly gates: Array<Deferred.Deferred<void>> = []
   private arrived = 0

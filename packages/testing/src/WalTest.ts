@@ -10,6 +10,7 @@ import { Context, Effect, Layer } from "effect"
 import * as FaultyObjectStore from "./FaultyObjectStore.ts"
 import * as MemoryObjectStore from "./MemoryObjectStore.ts"
 
+/** What lies below a test log. */
 export interface WalTestHandles {
   /** The objects as they are stored. */
   readonly memory: MemoryObjectStore.MemoryHandles

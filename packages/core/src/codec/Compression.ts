@@ -26,6 +26,7 @@ export class CodecError extends Schema.TaggedError<CodecError>()("CodecError", {
   }
 }
 
+/** The codecs of segment bodies. */
 export interface CompressionService {
   /**
    * Packs `body`. Neither blocks the event loop for more than a few milliseconds. The answer can be a view of a larger

@@ -6,6 +6,7 @@
  */
 import { Context, Effect } from "effect"
 
+/** The checksums and hashes of the format. */
 export interface DigestService {
   /** CRC-32 (IEEE 802.3, as zlib's) of the bytes, continued from `seed`; unsigned. */
   readonly crc32: (bytes: Uint8Array, seed?: number) => number

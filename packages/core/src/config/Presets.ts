@@ -4,6 +4,7 @@
 import { Duration } from "effect"
 import type { SegmentOptions } from "../WalOptions.ts"
 
+/** All presets: the one that costs least first, the quickest last. */
 export const presetNames = ["aggressive", "balanced", "low_latency"] as const
 
 /** `aggressive` is cheap, `low_latency` is quick, `balanced` (the default) lies between. */

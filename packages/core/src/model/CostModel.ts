@@ -11,6 +11,7 @@ import { segmentsPerManifest } from "./PutShare.ts"
 import { type Conditions, type Load, segmentRhythm, type SegmentSettings } from "./SegmentRhythm.ts"
 import { throughputCeiling } from "./ThroughputCeiling.ts"
 
+/** Options of a log that decide about its costs; those of an open log fit. */
 export type CostSettings = SegmentSettings & Pick<WalOptions, "maxBufferedBytes">
 
 export interface CostConditions extends Conditions {
@@ -34,6 +35,7 @@ export interface Requests {
   readonly lists: number
 }
 
+/** What a steady load asks of the store, and what that costs. */
 export interface Cost {
   /** While it runs, without openings. */
   readonly perHour: Requests

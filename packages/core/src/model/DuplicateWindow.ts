@@ -7,6 +7,7 @@
 import { Duration } from "effect"
 import type { WalOptions } from "../WalOptions.ts"
 
+/** How fast a cursor moves, and how fast segments pass it. */
 export interface CommitLoad {
   /** Records that a cursor moves over, a second; at or above 0. */
   readonly recordsPerSecond: number
@@ -16,6 +17,7 @@ export interface CommitLoad {
   readonly segmentEveryMillis?: number
 }
 
+/** What a crash can make come twice. */
 export interface DuplicateWindow {
   /** Records at most. */
   readonly records: number

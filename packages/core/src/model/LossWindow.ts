@@ -16,8 +16,10 @@ import {
   type SegmentSettings
 } from "./SegmentRhythm.ts"
 
+/** Options of a log that decide about what is at risk; those of an open log fit. */
 export type LossSettings = SegmentSettings & Pick<WalOptions, "maxBufferedBytes">
 
+/** What is accepted and not durable: what a crash would take. */
 export interface LossWindow {
   readonly records: number
   /** As `max_buffered_bytes` and the status count: 32 bytes a record more than its content. */

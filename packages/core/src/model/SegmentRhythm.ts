@@ -30,8 +30,10 @@ export type SegmentSettings = Pick<
   "budget" | "manifest" | "maxSegmentBytes" | "parallelPut" | "segment" | "sync"
 >
 
+/** What seals the segments of a steady load; `free_worker`: the next worker that has nothing to do. */
 export type SealedBy = "max_entries" | "max_bytes" | "flush_interval" | "linger" | "budget" | "free_worker"
 
+/** How segments follow each other. */
 export interface SegmentRhythm {
   readonly recordsPerSegment: number
   readonly segmentsPerSecond: number

@@ -5,8 +5,10 @@ import type { WalOptions } from "../WalOptions.ts"
 import { recordOverheadBytes } from "../write/RecordCheck.ts"
 import { lanesOf, type Load, recordsWhenFull } from "./SegmentRhythm.ts"
 
+/** Options of a log that decide about what it carries; those of an open log fit. */
 export type CeilingSettings = Pick<WalOptions, "segment" | "parallelPut" | "maxSegmentBytes" | "maxBufferedBytes">
 
+/** What lies between the log and its store. */
 export interface CeilingConditions {
   /** How long one PUT takes, milliseconds above 0. */
   readonly putLatencyMillis: number
@@ -14,6 +16,7 @@ export interface CeilingConditions {
   readonly linkBytesPerSecond?: number
 }
 
+/** The most that settings carry, and what bounds it. */
 export interface ThroughputCeiling {
   readonly recordsPerSecond: number
   readonly bytesPerSecond: number

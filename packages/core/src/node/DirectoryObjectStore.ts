@@ -21,6 +21,7 @@ import { prepareRoot } from "./directory/Root.ts"
 import type { DiskError, DiskFileService } from "./DiskFile.ts"
 import { DiskFile } from "./DiskFile.ts"
 
+/** Where the store is. */
 export interface DirectoryObjectStoreOptions {
   /** The directory; created when it is not there, with those above it. */
   readonly path: string

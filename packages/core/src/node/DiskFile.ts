@@ -23,6 +23,7 @@ export class DiskError extends Schema.TaggedError<DiskError>()("DiskError", {
   }
 }
 
+/** What the system knows of a file. */
 export interface DiskStat {
   readonly kind: DiskKind
   readonly sizeBytes: number
@@ -36,11 +37,13 @@ export interface DiskStat {
 /** `other`: symbolic links (in listings), sockets, devices. */
 export type DiskKind = "file" | "directory" | "other"
 
+/** A name in a directory. */
 export interface DiskEntry {
   readonly name: string
   readonly kind: DiskKind
 }
 
+/** `create`: the file must not exist. */
 export type OpenMode = "read" | "modify" | "create"
 
 const openFlags: Readonly<Record<OpenMode, string>> = { read: "r", modify: "r+", create: "wx+" }
@@ -62,6 +65,7 @@ export interface DiskHandle {
   readonly truncate: (length: number) => Effect.Effect<void, DiskError>
 }
 
+/** All access to a disk that the log makes. Errors carry the code of the system, the call and the path. */
 export interface DiskFileService {
   /**
    * Opens an existing file to read it (`read`) or to read and write it (`modify`), or creates one that must not exist
@@ -74,7 +78,9 @@ export interface DiskFileService {
   readonly syncDirectory: (path: string) => Effect.Effect<void, DiskError>
   /** Gives the file `from` a second name; `EEXIST` when that is taken, by whatever. */
   readonly link: (from: string, to: string) => Effect.Effect<void, DiskError>
+  /** Gives the file another name; a file that has it is replaced. Durable once the directories are synced. */
   readonly rename: (from: string, to: string) => Effect.Effect<void, DiskError>
+  /** Removes a name. Durable once its directory is synced. */
   readonly unlink: (path: string) => Effect.Effect<void, DiskError>
   /** Removes a directory with everything in it, or a file; fine when it is not there. */
   readonly removeTree: (path: string) => Effect.Effect<void, DiskError>

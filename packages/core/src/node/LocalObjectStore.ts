@@ -25,6 +25,7 @@ import * as Journal from "./journal/Journal.ts"
 import { type JournalError, openError } from "./journal/JournalError.ts"
 import { listStore } from "./journal/StoreListing.ts"
 
+/** Where a local log is. */
 export interface LocalObjectStoreOptions {
   /** The directory; created when it is not there, with those above it. */
   readonly path: string

@@ -21,7 +21,9 @@ import { ZstdEncoder } from "./ZstdEncoder.ts"
 
 /** The two functions of `zstd-napi` that are used; synchronous, they throw. */
 export interface SyncZstd {
+  /** One whole frame. */
   readonly compress: (body: Uint8Array, parameters: { readonly compressionLevel: number }) => Uint8Array
+  /** What a frame holds; throws where it is damaged. */
   readonly decompress: (stored: Uint8Array) => Uint8Array
 }
 

@@ -21,6 +21,7 @@ import * as Journal from "./journal/Journal.ts"
 import { type JournalError, openError } from "./journal/JournalError.ts"
 import { fileNumberOf } from "./journal/JournalFile.ts"
 
+/** Where a spool is, how large it may get, and when it begins. */
 export interface SpoolDirectoryOptions {
   /** The directory; created when it is not there, with those above it. A relative one is below the working directory. */
   readonly path: string

@@ -37,6 +37,7 @@ export interface Fingerprint {
   readonly sum: number
 }
 
+/** What a repair would write, and why. Nothing is written before it is applied. */
 export interface RepairPlan {
   /** Names the copies: `repair/{id}/`. */
   readonly id: string

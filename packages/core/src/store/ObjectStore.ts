@@ -17,6 +17,7 @@ export interface StoredObject {
   readonly tag: Tag
 }
 
+/** An object as a listing shows it. */
 export interface ListedObject {
   readonly key: string
   readonly sizeBytes: number
@@ -24,6 +25,7 @@ export interface ListedObject {
   readonly modifiedMillis?: number
 }
 
+/** One page of a listing. */
 export interface ListPage {
   /** In the store's order, which the caller does not trust. */
   readonly objects: ReadonlyArray<ListedObject>
@@ -31,6 +33,7 @@ export interface ListPage {
   readonly next?: string
 }
 
+/** Which part of a listing is asked for. */
 export interface ListRequest {
   /** Only keys that start with this. */
   readonly prefix: string
@@ -42,16 +45,19 @@ export interface ListRequest {
   readonly limit?: number
 }
 
+/** What of an object is asked for. */
 export interface GetRequest {
   /** Only the first so many bytes (fewer when the object is shorter). Absent: the whole object. */
   readonly firstBytes?: number
 }
 
+/** What a write carries beside its body. */
 export interface WriteOptions {
   /** CRC-32 (IEEE) of the body as an unsigned integer, where the caller has it: a store that can, verifies it. */
   readonly crc32?: number
 }
 
+/** A key that was not removed, and the store's code for why. */
 export interface RemoveFailure {
   readonly key: string
   readonly code: string
@@ -73,6 +79,7 @@ export class ObjectStore extends Context.Service<ObjectStore, {
   readonly disk?: string
   /** The conditional writes are this program's own code: the store is not probed before it is used. */
   readonly proven?: true
+  /** Reads the object, or its first bytes. */
   readonly get: (key: string, request?: GetRequest) => Effect.Effect<StoredObject, ObjectStoreError>
   /** Writes the object if the key is free. The caller must not change `body` until the effect is done. */
   readonly create: (key: string, body: Uint8Array, options?: WriteOptions) => Effect.Effect<Tag, ObjectStoreError>

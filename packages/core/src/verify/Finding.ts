@@ -105,6 +105,7 @@ export interface VerifyReport extends Omit<VerifyProgress, "_tag"> {
   readonly foreign: number
 }
 
+/** What `verify` tells, one after the other; the report is the last. */
 export type VerifyEvent = VerifyProgress | Finding | VerifyReport
 
 const lookAfterCopy = "put it back from a copy or an earlier version; else WalRepair records the loss"

@@ -15,6 +15,7 @@ export interface Place {
   readonly count: number
 }
 
+/** What of the unsynced lasts when the power is lost. */
 export interface Survival {
   /**
    * Asked once for each sector of each unsynced write of a file, and once for each unsynced truncation (`sector` is then
@@ -52,6 +53,7 @@ export const survivals = {
   oddOnly: { data: ({ index }) => index % 2 === 1 ? "kept" : "lost", name: ({ index }) => index % 2 === 1 }
 } satisfies Readonly<Record<string, Survival>>
 
+/** A policy by its name. */
 export type SurvivalName = keyof typeof survivals
 
 /** All names of policies. */

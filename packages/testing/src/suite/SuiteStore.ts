@@ -9,6 +9,7 @@ import type { Vitest } from "@effect/vitest"
 import { assert } from "@effect/vitest"
 import { Effect, Result } from "effect"
 
+/** How large the suite is; all have defaults. */
 export interface ObjectStoreSuiteOptions {
   /** Where the keys of the suite start, without a slash at the end; default `suite`. */
   readonly prefix?: string

@@ -33,6 +33,7 @@ export interface Scar {
   readonly length: number
 }
 
+/** A backend of the log, as the suite needs it. */
 export interface WalBackend {
   /** A place that is empty; what is there is removed with the scope. */
   readonly place: Effect.Effect<WalPlace, never, Scope.Scope>

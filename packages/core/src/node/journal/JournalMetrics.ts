@@ -17,7 +17,7 @@ const syncFailures = Metric.counter("wal_disk_sync_failures_total", {
 export const countTornTail: Effect.Effect<void> = Metric.update(tornTails, 1)
 
 /** A sync failed. */
-export const countSyncFailure: Effect.Effect<void> = Metric.update(syncFailures, 1)
+const countSyncFailure: Effect.Effect<void> = Metric.update(syncFailures, 1)
 
 /** Tells of a failed sync: a line in the log for the operator, and a number for the alarm. */
 export const reportSyncFailure = (path: string, detail: string): Effect.Effect<void> =>

@@ -23,7 +23,7 @@ const partialKey = /^(\d{10})\/(\d{0,12})/
  * The lowest slot whose key can be at or after `text`, so that a listing need not begin at the first one; `undefined` when
  * all keys of slots are before it.
  */
-export const firstSlotAt = (prefix: string, text: string): SlotName | undefined => {
+const firstSlotAt = (prefix: string, text: string): SlotName | undefined => {
   const start = segmentsPrefix(prefix)
   if (!text.startsWith(start)) return text < start ? { epoch: 0, slot: 0 } : undefined
   const rest = text.slice(start.length)

@@ -1,0 +1,78 @@
+/**
+ * The reason codes that a server answers, as `docs/errors.md` lists them.
+ *
+ * Written out rather than taken from the tables of the log and the server, so that each is a literal of the type; a test
+ * compares them with the tables.
+ */
+
+/** Every reason code, of the log and of the HTTP server. */
+export const errorCodes = [
+  "closed",
+  "log_failed",
+  "fenced",
+  "already_open",
+  "open_timeout",
+  "end_marker_lost",
+  "manifest_missing",
+  "manifest_vanished",
+  "manifest_corrupt",
+  "manifest_too_new",
+  "manifest_contention",
+  "segment_conflict",
+  "segment_corrupt",
+  "segment_missing",
+  "segment_too_new",
+  "sequence_gap",
+  "sequence_exhausted",
+  "conditional_writes_unsupported",
+  "store_unavailable",
+  "credentials_unavailable",
+  "access_denied",
+  "unexpected_response",
+  "record_too_large",
+  "invalid_record",
+  "disk_full",
+  "directory_locked",
+  "sync_failed",
+  "spool_undecided",
+  "invalid_producer",
+  "producer_conflict",
+  "producer_sequence_too_old",
+  "producer_call_too_large",
+  "buffer_full",
+  "trimmed",
+  "invalid_cursor",
+  "cursor_too_far_ahead",
+  "commit_beyond_durable",
+  "invalid_id",
+  "config_error",
+  "invalid_request",
+  "invalid_json",
+  "invalid_encoding",
+  "ack_level_unavailable",
+  "unauthorized",
+  "forbidden",
+  "stream_not_found",
+  "cursor_not_found",
+  "route_not_found",
+  "not_acceptable",
+  "request_timeout",
+  "body_too_large",
+  "too_many_records",
+  "batch_too_large",
+  "unsupported_media_type",
+  "unsupported_content_encoding",
+  "headers_too_large",
+  "host_refused",
+  "malformed_request",
+  "internal_error",
+  "overloaded",
+  "stream_opening",
+  "draining",
+  "ack_pending",
+  "flush_pending",
+  "trim_pending"
+] as const
+
+/** A reason code. Codes never change; a newer server can have more. */
+export type ErrorCode = typeof errorCodes[number]

@@ -1,0 +1,5 @@
+export * as AppendBody from "./AppendBody.ts"
+export * as ClientError from "./ClientError.ts"
+export * as ErrorCode from "./ErrorCode.ts"
+export * as RetryPolicy from "./RetryPolicy.ts"
+export * as WalClient from "./WalClient.ts"

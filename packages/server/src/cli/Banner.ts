@@ -8,6 +8,11 @@ const urlHost = (host: string): string => {
   return host.includes(":") && !host.startsWith("[") ? `[${host}]` : host
 }
 
+/** Where the server is, as `--json` says it. */
+export const bannerFacts = (settings: ServerSettings, port: number) => ({
+  listening: { host: settings.host, port, tls: settings.tls !== undefined, streams: settings.streams }
+})
+
 /** The lines to print; `port` is the one that was bound. */
 export const banner = (settings: ServerSettings, port: number): string => {
   const url = `${settings.tls === undefined ? "http" : "https"}://${urlHost(settings.host)}:${port}`

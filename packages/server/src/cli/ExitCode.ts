@@ -1,7 +1,36 @@
-/** How a command ends with a code of its own. */
-import type { ConfigError } from "@effect-wal/core/WalError"
-import { Console, Data, Effect, Runtime } from "effect"
-import { exitCodes } from "../Shutdown.ts"
+/** How a command ends: the exit codes as one table, for the program and for `docs/cli.md`. */
+import { Data, Runtime } from "effect"
+import { exitCodes as serveCodes } from "../Shutdown.ts"
+
+/** One row of the table. */
+export interface ExitCodeEntry {
+  readonly code: number
+  /** When a command ends so, as a sentence. */
+  readonly when: string
+}
+
+const entry = (code: number, when: string): ExitCodeEntry => ({ code, when })
+
+/** Every code that a command ends with. Codes never change. */
+export const exitCodes = {
+  ok: entry(serveCodes.drained, "Done. Of `serve`: everything that was accepted is durable, or in the spool."),
+  failed: entry(1, "It could not be done, or a check of `doctor` failed; the text on stderr says why and what to do."),
+  usage: entry(serveCodes.config, "A flag, an argument or the configuration breaks a rule. No request was made."),
+  notFound: entry(3, "What was asked for is not there: a log, a stream, a cursor, a record that was deleted."),
+  damaged: entry(4, "Stored data is damaged or missing: found by `verify`, or met while reading."),
+  refused: entry(5, "A live writer has the log, or has taken it over; nothing was changed."),
+  unavailable: entry(69, "The store or the server does not answer, or has no room. The same call may succeed later."),
+  dead: entry(serveCodes.dead, "A defect of the program. Of `serve`: a log has died of it."),
+  recordsLeft: entry(
+    serveCodes.recordsLeft,
+    "Records were accepted that are not known to be durable or spooled; the report names them."
+  ),
+  denied: entry(77, "The store refused the credentials, or the server the token."),
+  interrupted: entry(130, "Ended by Ctrl-C; 143 where it was SIGTERM. `serve` drains at the first signal instead.")
+} as const satisfies Record<string, ExitCodeEntry>
+
+/** Names a row. */
+export type ExitCodeName = keyof typeof exitCodes
 
 /** Ends the process with `code`; everything that is to be said was said before. */
 export class ExitCode extends Data.TaggedError("ExitCode")<{ readonly code: number }> {
@@ -9,9 +38,8 @@ export class ExitCode extends Data.TaggedError("ExitCode")<{ readonly code: numb
   override readonly [Runtime.errorReported] = false
 }
 
-/** Tells what is wrong with the configuration and ends with its code. */
-export const reportConfigError = (error: ConfigError): Effect.Effect<never, ExitCode> =>
-  Effect.andThen(Console.error(error.message), Effect.fail(new ExitCode({ code: exitCodes.config })))
+/** Ends the process with the code of a row. */
+export const exitWith = (name: ExitCodeName): ExitCode => new ExitCode({ code: exitCodes[name].code })
 
 /**
  * Runs the program and ends the process with its code. Signals are left to the program: a server that is told to stop

@@ -1,20 +1,25 @@
 /** `effect-wal serve`: loads the configuration, serves, and drains when told to stop. */
 import { ConfigError } from "@effect-wal/core/WalError"
 import { NodeServices } from "@effect/platform-node"
-import { Console, Effect, Layer, Option } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Effect, Layer, Option } from "effect"
+import { Command, Flag, GlobalFlag } from "effect/cli"
 import { HttpServer } from "effect/http"
-import { Tokens } from "../auth/Tokens.ts"
-import { loadConfig } from "../config/ServerConfig.ts"
+import { loadConfig, type ServerConfig } from "../config/ServerConfig.ts"
 import { refuseOpenServer } from "../Exposure.ts"
+import * as Logging from "../observe/Logging.ts"
+import * as Observe from "../observe/Observe.ts"
+import { reload } from "../Reload.ts"
 import * as Server from "../Server.ts"
 import { type ServerSettings, Settings } from "../Settings.ts"
 import { exitCodes, serveUntil } from "../Shutdown.ts"
 import { onHangUp, stopSignal } from "../Signals.ts"
 import * as StoreLayer from "../StoreLayer.ts"
-import { banner } from "./Banner.ts"
-import { configFlag } from "./ConfigFlag.ts"
-import { ExitCode, reportConfigError } from "./ExitCode.ts"
+import { banner, bannerFacts } from "./Banner.ts"
+import { configFlag, loadOptions } from "./ConfigFlag.ts"
+import { environment } from "./Environment.ts"
+import { ExitCode } from "./ExitCode.ts"
+import { CommandFailed, reportingFailures } from "./Failure.ts"
+import { Json, print, valueView } from "./Output.ts"
 
 /** The flags of `serve`; those that are given win over the configuration. */
 export const serveFlags = {
@@ -24,6 +29,10 @@ export const serveFlags = {
   insecure: Flag.Boolean("insecure").pipe(
     Flag.withDescription("Allow an address that others can reach without tokens"),
     Flag.withDefault(false)
+  ),
+  logFormat: Flag.Literals("log-format", Logging.logFormats).pipe(
+    Flag.withDescription("How logs are written; json is one object a line, for collectors"),
+    Flag.optional
   )
 }
 
@@ -32,20 +41,36 @@ interface ServeInput {
   readonly host: Option.Option<string>
   readonly port: Option.Option<number>
   readonly insecure: boolean
+  readonly logFormat: Option.Option<Logging.LogFormat>
 }
 
-const reloadTokens = Effect.gen(function*() {
-  const tokens = yield* Tokens
-  yield* Effect.matchEffect(tokens.reload, {
-    onFailure: (error) => Effect.logError(`the tokens stay as they were: ${error.message}`),
-    onSuccess: () => Effect.logInfo("the tokens were read again")
-  })
+/** The format that the flags ask for; `--json` is about logs too. */
+const flaggedFormat = Effect.fnUntraced(function*({ logFormat }: Pick<ServeInput, "logFormat">) {
+  return (yield* Json) ? "json" : Option.getOrUndefined(logFormat)
 })
 
-const running = Effect.fnUntraced(function*(settings: ServerSettings, stop: Effect.Effect<string>) {
+/** What is said before the configuration is known: as the flags ask. */
+const withLogs = Effect.fnUntraced(function*<A, E, R>(work: Effect.Effect<A, E, R>, input: ServeInput) {
+  return yield* Effect.provide(work, Logging.layer({ format: (yield* flaggedFormat(input)) ?? "text" }))
+})
+
+/** Where the server is: for people with commands to copy, in a JSON log as one of its lines. */
+const tellListening = Effect.fnUntraced(function*(settings: ServerSettings, port: number, format: Logging.LogFormat) {
+  const facts = bannerFacts(settings, port)
+  const text = banner(settings, port)
+  if (format === "text" || (yield* Json)) return yield* print(valueView(facts, text))
+  yield* Effect.annotateLogs(Effect.logInfo(text.split("\n", 1)[0]), facts.listening)
+})
+
+const running = Effect.fnUntraced(function*(
+  settings: ServerSettings,
+  format: Logging.LogFormat,
+  stop: Effect.Effect<string>
+) {
   const { address } = yield* HttpServer.HttpServer
-  yield* Console.log(banner(settings, address._tag === "UnixPathAddress" ? settings.port : address.port))
-  yield* Effect.forkScoped(onHangUp(reloadTokens))
+  const port = address._tag === "UnixPathAddress" ? settings.port : address.port
+  yield* tellListening(settings, port, format)
+  yield* Effect.forkScoped(onHangUp(reload))
   return yield* serveUntil(stop)
 })
 
@@ -60,23 +85,45 @@ const checkPort = (port: Option.Option<number>): Effect.Effect<void, ConfigError
       })
     )
 
-/** In one line, with what to do where the port is somebody else's. */
-const whyNotListening = (cause: unknown): string => {
-  const text = `cannot listen: ${cause instanceof Error ? cause.message : String(cause)}`
+const whyNotListening = (cause: unknown): CommandFailed => {
   const isTaken = cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE"
-  return isTaken ? `${text}; stop what listens there, or choose another port with --port` : text
+  return new CommandFailed({
+    code: "cannot_listen",
+    message: `cannot listen: ${cause instanceof Error ? cause.message : String(cause)}`,
+    next: isTaken
+      ? "Stop what listens there, or choose another port with --port."
+      : "Check server.host and server.port, or give others with --host and --port.",
+    exit: "failed"
+  })
 }
+
+/** Serves what was configured; answers the exit code. */
+const serveConfig = Effect.fnUntraced(
+  function*(loaded: ServerConfig, settings: ServerSettings, format: Logging.LogFormat) {
+    yield* Effect.forEach(loaded.notices, (notice) => Effect.logWarning(notice), { discard: true })
+    // Listening for signals begins before there is anything to lose.
+    const stop = yield* Effect.cached(stopSignal)
+    yield* Effect.forkScoped(stop, { startImmediately: true })
+    return yield* running(settings, format, stop).pipe(
+      Effect.provide(Server.layer.pipe(
+        Layer.provide(StoreLayer.layer(loaded.streams)),
+        Layer.provideMerge(Layer.succeed(Settings, settings)),
+        Layer.provideMerge(NodeServices.layer),
+        Layer.provideMerge(Observe.layer(loaded, environment()))
+      ))
+    )
+  },
+  Effect.catchTag("ServeError", ({ cause }) => Effect.fail(whyNotListening(cause))),
+  reportingFailures
+)
 
 /** Serves until a signal or the death of a log, and ends with the exit code that says how that went. */
 export const serve = Effect.fnUntraced(
   function*(input: ServeInput) {
     yield* checkPort(input.port)
-    const env = yield* environment
-    const path = Option.getOrUndefined(input.config)
     const loaded = yield* loadConfig({
-      env,
-      insecure: input.insecure || Option.isSome(input.host),
-      ...path === undefined ? {} : { path }
+      ...loadOptions(input.config),
+      insecure: input.insecure || Option.isSome(input.host)
     })
     const settings: ServerSettings = {
       ...loaded.settings,
@@ -85,31 +132,33 @@ export const serve = Effect.fnUntraced(
       port: Option.getOrElse(input.port, () => loaded.settings.port)
     }
     yield* refuseOpenServer(settings)
-    yield* Effect.forEach(loaded.notices, (notice) => Effect.logWarning(notice), { discard: true })
-    // Listening for signals begins before there is anything to lose.
-    const stop = yield* Effect.cached(stopSignal)
-    yield* Effect.forkScoped(stop, { startImmediately: true })
-    const code = yield* running(settings, stop).pipe(
-      Effect.provide(Server.layer.pipe(
-        Layer.provide(StoreLayer.layer(loaded.streams)),
-        Layer.provideMerge(Layer.succeed(Settings, settings)),
-        Layer.provideMerge(NodeServices.layer)
-      ))
-    )
+    const format = (yield* flaggedFormat(input)) ?? loaded.log.format
+    // A level that was given by a flag is in force already.
+    const level = Option.isSome(yield* GlobalFlag.LogLevel) ? undefined : loaded.log.level
+    const code = yield* serveConfig(loaded, settings, format).pipe(Effect.provide(Logging.layer({ format, level })))
     if (code !== exitCodes.drained) return yield* new ExitCode({ code })
   },
   Effect.scoped,
-  Effect.catchTags({
-    ConfigError: reportConfigError,
-    ServeError: ({ cause }) =>
-      Effect.andThen(Console.error(whyNotListening(cause)), Effect.fail(new ExitCode({ code: 1 })))
-  })
+  reportingFailures,
+  withLogs
 )
 
-/** The variables of the process. */
-const environment = Effect.sync(() => process.env)
+/** Examples of serving, with the command and without. */
+export const serveExamples = [
+  { command: "effect-wal serve", description: "One stream in ./data, at http://127.0.0.1:8180" },
+  { command: "effect-wal serve --config wal.yaml --port 9000", description: "As the file says, at another port" },
+  {
+    command: "EFFECT_WAL_CONFIG=wal.yaml effect-wal serve --json",
+    description: "With logs as JSON, for a log collector"
+  }
+]
 
 /** The command. */
 export const serveCommand = Command.make("serve", serveFlags, serve).pipe(
-  Command.withDescription("Run the HTTP server")
+  Command.withDescription(
+    "Run the HTTP server until SIGTERM or Ctrl-C; then it drains. A second signal ends it at once. With --json, as with " +
+      "--log-format json, all that it says is JSON on stdout, one object a line, its logs and its errors too."
+  ),
+  Command.withShortDescription("Run the HTTP server"),
+  Command.withExamples(serveExamples)
 )

@@ -1,4 +1,4 @@
-/** The real program, as its own process. */
+/** The real program, or another one, as its own process. */
 import { Effect } from "effect"
 import type { Scope } from "effect"
 import { spawn } from "node:child_process"
@@ -18,6 +18,10 @@ export interface Program {
 }
 
 export interface ProgramOptions {
+  /** What Node runs. Default: the program. */
+  readonly script?: string
+  /** Its standard input. Default: none. */
+  readonly input?: string
   readonly args?: ReadonlyArray<string>
   readonly cwd: string
   readonly env?: Readonly<Record<string, string>>
@@ -27,11 +31,13 @@ export interface ProgramOptions {
 export const startProgram = (options: ProgramOptions): Effect.Effect<Program, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync((): Program => {
-      const child = spawn(process.execPath, [main, ...options.args ?? []], {
+      const child = spawn(process.execPath, [options.script ?? main, ...options.args ?? []], {
         cwd: options.cwd,
         env: { PATH: process.env["PATH"], ...options.env },
-        stdio: ["ignore", "pipe", "pipe"]
+        stdio: "pipe"
       })
+      // One that is killed reads no more.
+      child.stdin.on("error", () => undefined).end(options.input ?? "")
       let output = ""
       let end: number | string | undefined
       const watchers = new Set<() => void>()

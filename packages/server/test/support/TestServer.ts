@@ -7,7 +7,7 @@ import { HttpServer } from "effect/http"
 import { Tokens } from "../../src/auth/Tokens.ts"
 import { DirectRoutes } from "../../src/DirectRoutes.ts"
 import { Lifecycle } from "../../src/Lifecycle.ts"
-import type { Connections } from "../../src/Listener.ts"
+import type { Certificate, Connections } from "../../src/Listener.ts"
 import { LogOpener } from "../../src/LogOpener.ts"
 import * as Server from "../../src/Server.ts"
 import { defaultLimits, type Limits, type ServerSettings, Settings } from "../../src/Settings.ts"
@@ -26,7 +26,7 @@ export interface TestServerOptions extends Partial<Omit<ServerSettings, "limits"
 }
 
 export interface TestServer {
-  readonly context: Context.Context<Settings | Lifecycle | Streams | Connections>
+  readonly context: Context.Context<Settings | Lifecycle | Streams | Connections | Certificate>
   readonly port: number
   readonly logs: Readonly<Record<string, TestLog>>
   readonly log: TestLog

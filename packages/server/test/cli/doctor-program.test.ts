@@ -1,0 +1,115 @@
+import { errorAnswer } from "@effect-wal/testing/HttpS3Action"
+import { make as makeDouble } from "@effect-wal/testing/HttpS3Double"
+import { NodeServices } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, FileSystem } from "effect"
+import { existsSync, readdirSync } from "node:fs"
+import { cli, configured, parsed, serve, temporary } from "./data/Cli.ts"
+import { absolute, inProcess } from "./InProcess.ts"
+import { s3Config } from "./S3Config.ts"
+
+interface Row {
+  readonly stream: string
+  readonly check: string
+  readonly status: string
+}
+
+const statuses = (text: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(parsed(text).map((row: Row) => [row.check, row.status]))
+
+describe("effect-wal doctor", () => {
+  it.live("finds a disk good, makes no directory and leaves nothing", () =>
+    Effect.gen(function*() {
+      const cwd = yield* configured("local")
+      absolute(cwd)
+      const { code, err, text } = yield* cli(["doctor", "--config", "wal.yaml"], { cwd })
+      assert.strictEqual(code, 0, `${text}\n${err}`)
+      for (const check of ["disk directory", "disk write", "disk sync", "disk space", "disk lock"]) {
+        assert.include(text, check)
+      }
+      assert.include(text, "does not exist yet")
+      assert.deepStrictEqual(readdirSync(cwd), ["wal.yaml"])
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  it.live("says that a server has the local log open", () =>
+    Effect.gen(function*() {
+      const cwd = yield* configured("local")
+      absolute(cwd)
+      yield* serve(cwd)
+      const { code, text } = yield* inProcess("doctor", "--config", `${cwd}/wal.yaml`, "--json")
+      assert.strictEqual(code, 0)
+      assert.strictEqual(statuses(text)["disk lock"], "warning")
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  it.live("checks a directory store, also its conditions", () =>
+    Effect.gen(function*() {
+      const cwd = yield* configured("directory")
+      absolute(cwd)
+      const { code, text } = yield* inProcess("doctor", "--config", `${cwd}/wal.yaml`, "--json")
+      assert.strictEqual(code, 0, text)
+      const found = statuses(text)
+      for (const check of ["put", "get", "listing", "conditional writes", "time of PUT", "delete"]) {
+        assert.strictEqual(found[check], "ok", check)
+      }
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  it.live("checks a bucket: address, clock, permissions; and leaves nothing", () =>
+    Effect.gen(function*() {
+      const double = yield* makeDouble()
+      const cwd = yield* temporary
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.writeFileString(`${cwd}/wal.yaml`, s3Config(double.s3Options))
+      const { code, err, text } = yield* inProcess("doctor", "--config", `${cwd}/wal.yaml`, "--json")
+      assert.strictEqual(code, 0, `${text}\n${err}`)
+      const found = statuses(text)
+      for (const check of ["address", "clock", "list", "put", "get", "listing", "conditional writes", "delete"]) {
+        assert.strictEqual(found[check], "ok", check)
+      }
+      assert.strictEqual(double.objects.size, 0)
+      assert.notInclude(text, "some-secret")
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  it.live("ends with 1 where a permission is missing, and says which and what to do", () =>
+    Effect.gen(function*() {
+      const double = yield* makeDouble()
+      double.rule((request) => request.operation === "put" ? errorAnswer(403, "AccessDenied") : undefined)
+      const cwd = yield* temporary
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.writeFileString(`${cwd}/wal.yaml`, s3Config(double.s3Options))
+      const { code, text } = yield* inProcess("doctor", "--config", `${cwd}/wal.yaml`)
+      assert.strictEqual(code, 1)
+      assert.match(text, /^FAILED +put +AccessDenied/m)
+      assert.include(text, "what to do: Allow s3:PutObject on arn:aws:s3:::")
+      assert.match(text, /^1 failed, /m)
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  it.live("ends with 1 where nobody answers", () =>
+    Effect.gen(function*() {
+      const cwd = yield* temporary
+      const fs = yield* FileSystem.FileSystem
+      const double = yield* Effect.scoped(makeDouble())
+      yield* fs.writeFileString(
+        `${cwd}/wal.yaml`,
+        s3Config(double.s3Options, "attempt_deadline: 2s, small_request_deadline: 2s, ")
+      )
+      const { code, text } = yield* inProcess("doctor", "--config", `${cwd}/wal.yaml`)
+      assert.strictEqual(code, 1, text)
+      assert.match(text, /^FAILED +address/m)
+      assert.match(text, /^FAILED +list/m)
+      assert.match(text, /^skipped +put/m)
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  it.live("looks at one stream where it is told so, and does not know others", () =>
+    Effect.gen(function*() {
+      const cwd = yield* configured("local", ["a", "b"])
+      absolute(cwd)
+      const both = yield* inProcess("doctor", "--config", `${cwd}/wal.yaml`, "--json")
+      assert.sameMembers([...new Set(parsed(both.text).map((row: Row) => row.stream))], ["a", "b"])
+      const one = yield* inProcess("doctor", "--config", `${cwd}/wal.yaml`, "--stream", "b", "--json")
+      assert.sameMembers([...new Set(parsed(one.text).map((row: Row) => row.stream))], ["b"])
+      const other = yield* inProcess("doctor", "--config", `${cwd}/wal.yaml`, "--stream", "c")
+      assert.strictEqual(other.code, 3)
+      assert.include(other.err, "Name one of a, b")
+      assert.isFalse(existsSync(`${cwd}/store`))
+    }).pipe(Effect.provide(NodeServices.layer)))
+})

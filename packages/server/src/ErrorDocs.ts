@@ -1,4 +1,6 @@
 /** `docs/errors.md`, written from the tables that the program itself works with. */
+import * as DurableInputError from "@effect-wal/core/DurableInputError"
+import { inputErrors } from "@effect-wal/core/DurableInputErrorTable"
 import { type ErrorEntry, errorTable } from "@effect-wal/core/ErrorTable"
 import { type TypedErrorEntry, typedErrors } from "@effect-wal/core/TypedErrorTable"
 import * as TypedRecord from "@effect-wal/core/TypedRecord"
@@ -25,8 +27,8 @@ const logRow = ([tag, entry]: readonly [string, ErrorEntry]): string =>
   } | ` +
   `${entry.httpStatus} | ${code(entry.code)} | ${entry.then} |`
 
-const typedRow = ([tag, entry]: readonly [string, TypedErrorEntry]): string =>
-  `| ${code(tag)} | ${sentence(entry.when)}. | ${fieldsOf(TypedRecord, tag).map(code).join(", ")} | ` +
+const libraryRow = (module: object) => ([tag, entry]: readonly [string, TypedErrorEntry]): string =>
+  `| ${code(tag)} | ${sentence(entry.when)}. | ${fieldsOf(module, tag).map(code).join(", ")} | ` +
   `${entry.data} | ${yesNo(entry.retryable)} | ${entry.then} |`
 
 const problemRow = (
@@ -41,7 +43,8 @@ export const errorDocs = (): string =>
   `# Errors
 
 Written by \`node scripts/write-error-docs.ts\` from \`packages/core/src/ErrorTable.ts\`,
-\`packages/core/src/TypedErrorTable.ts\` and \`packages/server/src/RequestProblem.ts\`. Do not edit.
+\`packages/core/src/TypedErrorTable.ts\`, \`packages/core/src/DurableInputErrorTable.ts\` and
+\`packages/server/src/RequestProblem.ts\`. Do not edit.
 
 **Data** says what became of the records of the call: \`durable\` they are stored, or were before; \`not-durable\` nothing
 of the call was appended; \`unknown\` the next writer of the log, or its status, decides. **Retry** says whether the same
@@ -64,7 +67,15 @@ In the library only; over HTTP a record is bytes.
 
 | error | when | fields | data | retry | what to do |
 | --- | --- | --- | --- | --- | --- |
-${Object.entries(typedErrors).map(typedRow).join("\n")}
+${Object.entries(typedErrors).map(libraryRow(TypedRecord)).join("\n")}
+
+## Of a durable input
+
+In the library only: \`DurableInput\`.
+
+| error | when | fields | data | retry | what to do |
+| --- | --- | --- | --- | --- | --- |
+${Object.entries(inputErrors).map(libraryRow(DurableInputError)).join("\n")}
 
 ## Of the HTTP server
 

@@ -5,9 +5,12 @@ import type { ServerSettings } from "./Settings.ts"
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/
 
+/** Whether only this machine can reach an address. */
+export const isLoopbackHost = (host: string): boolean => loopback.test(host)
+
 /** Fails `ConfigError` when everybody on the network could append and read, and nobody said that this is meant. */
 export const refuseOpenServer = (settings: ServerSettings): Effect.Effect<void, ConfigError> =>
-  loopback.test(settings.host) || settings.tokens.length > 0 || settings.insecure
+  isLoopbackHost(settings.host) || settings.tokens.length > 0 || settings.insecure
     ? Effect.void
     : Effect.fail(
       new ConfigError({

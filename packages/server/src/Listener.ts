@@ -4,18 +4,25 @@
  * A client that is slow with its head or its body is answered 408 by node's own checks, which cost a request nothing;
  * a head that is too large is answered 431. Both with the JSON body of all other errors.
  */
-import { ConfigError } from "@effect-wal/core/WalError"
+import type { ConfigError } from "@effect-wal/core/WalError"
 import { NodeHttpServer } from "@effect/platform-node"
-import { Context, Duration, Effect, FileSystem, Layer } from "effect"
+import { Context, Duration, Effect, type FileSystem, Layer } from "effect"
 import * as Http from "node:http"
 import * as Https from "node:https"
 import type { Socket } from "node:net"
 import { errorBody, errorStatus } from "./ApiError.ts"
 import { type DirectRoute, DirectRoutes } from "./DirectRoutes.ts"
+import { writeError } from "./handlers/DirectAnswer.ts"
+import { makeHostCheck } from "./HostCheck.ts"
 import { Lifecycle } from "./Lifecycle.ts"
 import { makeRequestCount } from "./RequestCount.ts"
 import { RequestProblem } from "./RequestProblem.ts"
+import { safeHeaders } from "./ResponseHeaders.ts"
 import { type ServerSettings, Settings } from "./Settings.ts"
+import { makeWatchAnswer } from "./StalledClients.ts"
+import { readTls } from "./TlsFiles.ts"
+
+const safe = Object.entries(safeHeaders)
 
 /** How often node looks for requests that are over their time. */
 const checkEveryMillis = 500
@@ -33,20 +40,29 @@ const problemOf = (code: string | undefined): RequestProblem => {
   return new RequestProblem({ code: "malformed_request", message: "this is not an HTTP request" })
 }
 
+/** The answer that a connection waits for, or that is being sent. */
+const answerUnderWay = (socket: Socket): Http.ServerResponse | undefined =>
+  "_httpMessage" in socket && socket._httpMessage instanceof Http.ServerResponse ? socket._httpMessage : undefined
+
 /** Answers what never became a request, and ends the connection. */
 const answerRaw = (error: NodeJS.ErrnoException, socket: Socket): void => {
+  const underWay = answerUnderWay(socket)
   // An answer that has begun must not get a second head in its middle.
-  const begun = "_httpMessage" in socket && socket._httpMessage instanceof Http.ServerResponse &&
-    socket._httpMessage.headersSent
-  if (!socket.writable || begun) {
+  if (!socket.writable || underWay?.headersSent === true) {
     socket.destroy(error)
+    return
+  }
+  // What is wrong stands behind a request that came whole, and must not be taken for the answer to it.
+  if (underWay?.req.complete === true) {
+    underWay.setHeader("connection", "close")
     return
   }
   const problem = problemOf(error.code)
   const body = JSON.stringify({ error: errorBody(problem) })
   const status = errorStatus(problem)
+  const headers = safe.map(([name, value]) => `${name}: ${value}\r\n`).join("")
   socket.end(
-    `HTTP/1.1 ${status} ${Http.STATUS_CODES[status]}\r\ncontent-type: application/json\r\n` +
+    `HTTP/1.1 ${status} ${Http.STATUS_CODES[status]}\r\ncontent-type: application/json\r\n${headers}` +
       `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`
   )
 }
@@ -56,37 +72,18 @@ const nodeOptions = ({ limits }: ServerSettings): Http.ServerOptions => ({
   headersTimeout: Duration.toMillis(limits.headerTimeout),
   requestTimeout: Duration.toMillis(limits.requestTimeout),
   keepAliveTimeout: Duration.toMillis(limits.keepAliveTimeout),
-  connectionsCheckingInterval: checkEveryMillis
-})
-
-const tlsError = (field: string, value: string, rule: string) =>
-  new ConfigError({ source: "tls", problems: [{ path: `server.tls.${field}`, value, rule }] })
-
-const readPem = Effect.fnUntraced(function*(field: string, path: string) {
-  const fs = yield* FileSystem.FileSystem
-  return yield* Effect.mapError(
-    fs.readFileString(path),
-    (error) => tlsError(field, path, `cannot be read: ${error.reason._tag}`)
-  )
+  connectionsCheckingInterval: checkEveryMillis,
+  // There is no other protocol to change to: such a request is one like any other.
+  shouldUpgradeCallback: () => false
 })
 
 const createServer = Effect.fnUntraced(function*(settings: ServerSettings) {
   if (settings.tls === undefined) return Http.createServer(nodeOptions(settings))
-  const { certFile, keyFile } = settings.tls
-  const cert = yield* readPem("cert_file", certFile)
-  const key = yield* readPem("key_file", keyFile)
-  return yield* Effect.try({
-    try: () => Https.createServer({ ...nodeOptions(settings), cert, key }),
-    catch: (cause) =>
-      tlsError(
-        "cert_file",
-        certFile,
-        `is no certificate in PEM that fits the key in ${keyFile}: ${
-          cause instanceof Error ? cause.message : String(cause)
-        }`
-      )
-  })
+  return Https.createServer({ ...nodeOptions(settings), ...yield* readTls(settings.tls) })
 })
+
+/** A request comes by the second where it asks whether it may send its body. */
+const requestEvents: ReadonlySet<string> = new Set(["request", "checkContinue"])
 
 /**
  * Shows each request to `take` before the listeners of the server, which get it unless that answers `true`. Node has no
@@ -96,10 +93,30 @@ const beforeListeners = (server: Http.Server, take: DirectRoute): void => {
   const emit = server.emit.bind(server)
   server.emit = (event: string, ...given: ReadonlyArray<unknown>): boolean => {
     const [request, response] = given
-    const isTaken = event === "request" && request instanceof Http.IncomingMessage &&
+    const isTaken = requestEvents.has(event) && request instanceof Http.IncomingMessage &&
       response instanceof Http.ServerResponse && take(request, response)
     return isTaken || emit(event, ...given)
   }
+}
+
+/**
+ * Keeps the requests that come while the routes are still being made, and hands them on as soon as somebody listens. Node
+ * would answer them never: the port is open from the first moment, so that a second server notices it.
+ */
+const holdUntilServed = (server: Http.Server): void => {
+  const emit = server.emit.bind(server)
+  const early: Array<() => void> = []
+  server.emit = (event: string, ...given: ReadonlyArray<unknown>): boolean => {
+    if (!requestEvents.has(event) || server.listenerCount(event) > 0) return emit(event, ...given)
+    return early.push(() => emit(event, ...given)) > 0
+  }
+  const handOn = () => {
+    for (const again of early.splice(0)) again()
+  }
+  // It is told before the listener is there.
+  server.on("newListener", (event) => {
+    if (event === "checkContinue") queueMicrotask(handOn)
+  })
 }
 
 /** Ends connections that would keep the server from closing. */
@@ -110,6 +127,23 @@ export class Connections extends Context.Service<Connections, {
   readonly answered: Effect.Effect<void>
 }>()("@effect-wal/server/Listener/Connections") {}
 
+/** The certificate that new connections are shown. */
+export class Certificate extends Context.Service<Certificate, {
+  /** Reads it and its key again, and answers whether there is one; on failure the old one stays. */
+  readonly reload: Effect.Effect<boolean, ConfigError>
+}>()("@effect-wal/server/Listener/Certificate") {}
+
+const makeCertificate = Effect.fnUntraced(function*(server: Http.Server | Https.Server, { tls }: ServerSettings) {
+  const services = yield* Effect.context<FileSystem.FileSystem>()
+  const reload = tls === undefined || !(server instanceof Https.Server)
+    ? Effect.succeed(false)
+    : Effect.map(readTls(tls), (pem) => {
+      server.setSecureContext(pem)
+      return true
+    })
+  return Certificate.of({ reload: Effect.provideContext(reload, services) })
+})
+
 /** The listening server; fails `ConfigError` where TLS files cannot be read or used, `ServeError` where it cannot listen. */
 export const layer = Layer.unwrap(Effect.gen(function*() {
   const settings = yield* Settings
@@ -118,7 +152,10 @@ export const layer = Layer.unwrap(Effect.gen(function*() {
   const server = yield* createServer(settings)
   server.maxConnections = settings.limits.maxConnections
   server.on("clientError", answerRaw)
+  holdUntilServed(server)
   const requests = makeRequestCount(yield* Effect.context())
+  const hostRefusal = makeHostCheck(settings)
+  const watchAnswer = makeWatchAnswer(server, settings.limits.sendTimeout)
   let inFlight = 0
   const idle = new Set<() => void>()
   beforeListeners(server, (request, response) => {
@@ -130,7 +167,15 @@ export const layer = Layer.unwrap(Effect.gen(function*() {
     })
     // So that clients move to another server with their next request.
     if (lifecycle.phase() !== "serving") response.setHeader("connection", "close")
-    return direct.offer(request, response)
+    watchAnswer(request, response)
+    const refusal = hostRefusal(request.headers.host)
+    if (refusal !== undefined) {
+      writeError(response, refusal)
+      return true
+    }
+    if (direct.offer(request, response)) return true
+    for (const [name, value] of safe) response.setHeader(name, value)
+    return false
   })
   const answered = Effect.callback<void>((resume) => {
     if (inFlight === 0) return resume(Effect.void)
@@ -138,12 +183,14 @@ export const layer = Layer.unwrap(Effect.gen(function*() {
     idle.add(tell)
     return Effect.sync(() => idle.delete(tell))
   })
-  return Layer.merge(
+  const certificate = yield* makeCertificate(server, settings)
+  return Layer.mergeAll(
     NodeHttpServer.layer(() => server, {
       host: settings.host,
       port: settings.port,
       gracefulShutdownTimeout: Duration.seconds(1)
     }),
+    Layer.succeed(Certificate, certificate),
     Layer.succeed(Connections, { closeAll: Effect.sync(() => server.closeAllConnections()), answered })
   )
 }))

@@ -47,6 +47,12 @@ const gauges: ReadonlyArray<Series> = [
   }
 ]
 
+const startedAt: Series = {
+  name: "process_start_time_seconds",
+  description: "When the process was started",
+  read: () => performance.timeOrigin / 1_000
+}
+
 const openFiles: Series = {
   name: "process_open_fds",
   description: "Open files and sockets",
@@ -114,7 +120,7 @@ export const layer: Layer.Layer<never> = Layer.effectContext(Effect.gen(function
       modify: noUpdate
     })
   const registrations = [
-    ...gauges.map(gauge),
+    ...[...gauges, startedAt].map(gauge),
     ...isReadable(descriptorFolder) ? [gauge(openFiles)] : [],
     counter(cpuSeconds),
     gauge({ name: "effect_fibers_active", description: "Fibers that have not ended", read: fibers.active }),

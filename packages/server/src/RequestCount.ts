@@ -26,11 +26,11 @@ const knownRoutes: ReadonlyArray<readonly [RegExp, string]> = [
   [/^\/v1\/streams\/[^/]+\/flush$/, "/v1/streams/{stream}/flush"],
   [/^\/v1\/streams\/[^/]+\/trim$/, "/v1/streams/{stream}/trim"],
   [/^\/v1\/streams\/[^/]+\/cursors\/[^/]+$/, "/v1/streams/{stream}/cursors/{name}"],
-  [/^\/(metrics|healthz|readyz|docs|openapi\.json)$/, "$&"]
+  [/^\/(v1\/dashboard|metrics|healthz|readyz|docs|openapi\.json)?$/, "$&"]
 ]
 
 /** The pattern of a path. */
-const routeOf = (path: string): string => {
+export const routeOf = (path: string): string => {
   const found = knownRoutes.find(([form]) => form.test(path))
   return found === undefined ? "other" : path.replace(found[0], found[1])
 }

@@ -47,6 +47,10 @@ export const requestProblems = {
   unsupported_media_type: refused(415, "the content type is not one that the route takes"),
   unsupported_content_encoding: refused(415, "the content encoding is neither gzip nor identity"),
   headers_too_large: refused(431, "the request headers are larger than `limits.max_header_bytes`"),
+  host_refused: refused(
+    421,
+    "a server on a loopback address without tokens was asked under a name that other sites can have"
+  ),
   malformed_request: refused(400, "the bytes are not HTTP"),
   internal_error: refused(500, "a defect of the server; the log of the process has the cause"),
   overloaded: later(

@@ -5,11 +5,13 @@ import { Tokens } from "./auth/Tokens.ts"
 import { DirectRoutes } from "./DirectRoutes.ts"
 import * as AppendRecords from "./handlers/AppendRecords.ts"
 import * as ControlHandlers from "./handlers/ControlHandlers.ts"
+import * as DashboardRoutes from "./handlers/DashboardRoutes.ts"
 import * as DirectAppend from "./handlers/DirectAppend.ts"
 import * as ReadRecords from "./handlers/ReadRecords.ts"
 import * as SystemRoutes from "./handlers/SystemRoutes.ts"
 import { Lifecycle } from "./Lifecycle.ts"
 import * as Listener from "./Listener.ts"
+import { StreamMetrics } from "./observe/StreamMetrics.ts"
 import * as ProcessMetrics from "./ProcessMetrics.ts"
 import { RequestBody } from "./RequestBody.ts"
 import { Streams } from "./Streams.ts"
@@ -19,6 +21,7 @@ const routes = Layer.mergeAll(
   DirectAppend.layer,
   ReadRecords.layer,
   ControlHandlers.layer,
+  DashboardRoutes.layer,
   SystemRoutes.layer
 )
 
@@ -41,6 +44,7 @@ const hangUp = Layer.effectDiscard(Effect.gen(function*() {
 export const layer = hangUp.pipe(
   Layer.provideMerge(serving),
   Layer.provideMerge(Listener.layer),
+  Layer.provideMerge(StreamMetrics.layer),
   Layer.provideMerge(
     Layer.mergeAll(Streams.layer, Tokens.layer, RequestBody.layer, Lifecycle.layer, DirectRoutes.layer)
   ),

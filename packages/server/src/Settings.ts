@@ -7,7 +7,10 @@ export interface Limits {
   readonly maxBodyBytes: number
   /** Most records of one request. */
   readonly maxBatchRecords: number
-  /** What the bodies of all requests in flight, with their records, may hold together, bytes; beyond is `overloaded`. */
+  /**
+   * What the bodies of all requests in flight, with their records, may hold together, bytes; beyond is `overloaded`. The
+   * pages of records that are being sent may hold as much again.
+   */
   readonly maxInFlightBodyBytes: number
   /** What the records of all streams that are not durable may hold together, beside each stream's own bound, bytes. */
   readonly maxBufferedBytes: number
@@ -21,6 +24,8 @@ export interface Limits {
   readonly requestTimeout: Duration.Duration
   /** How long an idle connection stays open; above the 60 s of common load balancers, which must close first. */
   readonly keepAliveTimeout: Duration.Duration
+  /** How long a client may take nothing of its answer before the connection ends. */
+  readonly sendTimeout: Duration.Duration
   /** How long an append or a flush waits for durability before it answers 504. */
   readonly ackTimeout: Duration.Duration
   /** How long an append waits for room in the buffer before it answers 503. */
@@ -57,6 +62,8 @@ export interface ServerSettings {
   readonly port: number
   /** PEM files. */
   readonly tls?: { readonly certFile: string; readonly keyFile: string }
+  /** Something in front of the server takes the requests, under whatever names it has. No header of it is believed. */
+  readonly behindProxy?: boolean
   readonly tokens: ReadonlyArray<TokenSettings>
   /** Allows an address that is not loopback without tokens. */
   readonly insecure: boolean
@@ -82,6 +89,7 @@ export const defaultLimits: Limits = {
   headerTimeout: Duration.seconds(10),
   requestTimeout: Duration.seconds(60),
   keepAliveTimeout: Duration.seconds(75),
+  sendTimeout: Duration.seconds(60),
   ackTimeout: Duration.seconds(30),
   roomTimeout: Duration.seconds(5),
   maxPageRecords: 10_000,

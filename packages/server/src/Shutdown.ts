@@ -7,9 +7,10 @@
  * 4. answers that are still due go out, then the connections are closed
  */
 import type { CloseReport } from "@effect-wal/core/WalService"
-import { Console, Duration, Effect } from "effect"
+import { Duration, Effect } from "effect"
 import { Lifecycle } from "./Lifecycle.ts"
 import * as Listener from "./Listener.ts"
+import { LogStream } from "./observe/LogStream.ts"
 import { type ServerSettings, Settings } from "./Settings.ts"
 import { Streams } from "./Streams.ts"
 
@@ -48,6 +49,14 @@ const line = (report: CloseReport): string => {
   }`
 }
 
+/** What was left is an error for whoever reads the log; the exit code says it too. */
+const tell = (report: CloseReport): Effect.Effect<void> =>
+  Effect.provideService(
+    report.lost === null ? Effect.logInfo(line(report)) : Effect.logError(line(report)),
+    LogStream,
+    report.streamId
+  )
+
 /** Steps 1 to 4; answers what each log left. */
 export const drain = Effect.gen(function*() {
   const settings = yield* Settings
@@ -58,7 +67,7 @@ export const drain = Effect.gen(function*() {
   yield* Effect.sleep(settings.drainDelay)
   yield* lifecycle.drain
   const reports = yield* streams.closeAll(Duration.millis(Math.max(timeForLogs(settings), 1)))
-  yield* Effect.forEach(reports, (report) => Console.error(line(report)), { discard: true })
+  yield* Effect.forEach(reports, tell, { discard: true })
   yield* connections.answered.pipe(Effect.timeoutOption(answerMillis))
   yield* connections.closeAll
   return reports

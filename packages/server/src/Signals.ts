@@ -10,13 +10,19 @@ const ending = ["SIGTERM", "SIGINT"] as const
  */
 export const stopSignal: Effect.Effect<string> = Effect.callback<string>((resume) => {
   let asked = false
-  for (const signal of ending) {
-    process.on(signal, () => {
+  const listeners = ending.map((signal) => {
+    const listener = () => {
       if (asked) process.exit(128 + constants.signals[signal])
       asked = true
       resume(Effect.succeed(signal))
-    })
-  }
+    }
+    process.on(signal, listener)
+    return { signal, listener }
+  })
+  // Whoever stops waiting gives the signals back.
+  return Effect.sync(() => {
+    for (const { listener, signal } of listeners) process.off(signal, listener)
+  })
 })
 
 /**

@@ -17,7 +17,10 @@ import { Duration, Effect, Layer, Scope, Semaphore } from "effect"
 import { makeAbandonedWatch } from "./AbandonedWatch.ts"
 import { s3Options } from "./config/S3Settings.ts"
 import type { StreamConfig } from "./config/ServerConfig.ts"
-import { LogOpener } from "./LogOpener.ts"
+import { LogOpener, type StreamSetup } from "./LogOpener.ts"
+import { tracedLog } from "./observe/TracedLog.ts"
+import { tracedStore } from "./observe/TracedStore.ts"
+import { type TraceLinks, traceLinks } from "./observe/TraceLinks.ts"
 import { Settings } from "./Settings.ts"
 import { closeBudget } from "./Shutdown.ts"
 
@@ -32,7 +35,7 @@ const makeStore = (
     : DirectoryObjectStore.make({ path: settings.path, allowNetworkFileSystem: settings.allowNetworkFileSystem })
 
 /** Makes each store once, when it is first needed; one that could not be made is tried again. */
-const sharedStores = Effect.gen(function*() {
+const sharedStores = Effect.fnUntraced(function*(links: TraceLinks | undefined) {
   const scope = yield* Effect.scope
   const one = yield* Semaphore.make(1)
   const made = new Map<ObjectStoreSettings, ObjectStore["Service"]>()
@@ -40,10 +43,14 @@ const sharedStores = Effect.gen(function*() {
     Effect.suspend(() => {
       const known = made.get(settings)
       if (known !== undefined) return Effect.succeed(known)
-      return Effect.tap(Scope.provide(makeStore(settings), scope), (store) =>
-        Effect.sync(() => {
-          made.set(settings, store)
-        }))
+      return Scope.provide(makeStore(settings), scope).pipe(
+        Effect.flatMap((store) => links === undefined ? Effect.succeed(store) : tracedStore(store, links)),
+        Effect.tap((store) =>
+          Effect.sync(() => {
+            made.set(settings, store)
+          })
+        )
+      )
     }).pipe(one.withPermits(1))
 })
 
@@ -99,7 +106,8 @@ export const layer = (streams: ReadonlyArray<StreamConfig>) =>
       const buffers = new BufferBudgetState(server.limits.maxBufferedBytes)
       const scope = yield* Effect.scope
       const lookForAbandoned = yield* makeAbandonedWatch
-      const storeOf = yield* sharedStores
+      const links = yield* traceLinks
+      const storeOf = yield* sharedStores(links)
       const settingsOf = canonical(streams)
       const open = Effect.fnUntraced(function*(id: string) {
         const stream = streams.find((each) => each.id === id)
@@ -116,8 +124,12 @@ export const layer = (streams: ReadonlyArray<StreamConfig>) =>
         // The files of a local log go with its scope, and so does whoever looks through them.
         const watchedIn = isLocal ? yield* Effect.scope : scope
         yield* Effect.forkIn(lookForAbandoned(store, stream.options), watchedIn)
-        return log
+        return links === undefined ? log : yield* tracedLog(log, links)
       })
-      return LogOpener.of({ open })
+      const setup = (id: string): StreamSetup | undefined => {
+        const stream = streams.find((each) => each.id === id)
+        return stream === undefined ? undefined : { options: stream.options, store: stream.store.type }
+      }
+      return LogOpener.of({ open, setup })
     })
   )

@@ -13,6 +13,7 @@ import type { CloseReport, WalService } from "@effect-wal/core/WalService"
 import { Cause, Context, Deferred, Effect, Exit, Fiber, Layer, Random, Scope } from "effect"
 import type { Duration } from "effect"
 import { LogOpener } from "./LogOpener.ts"
+import { LogStream } from "./observe/LogStream.ts"
 import { RequestProblem } from "./RequestProblem.ts"
 import { Settings } from "./Settings.ts"
 
@@ -133,7 +134,10 @@ export class Streams extends Context.Service<Streams, {
         if (end._tag === "WalFailed") yield* Deferred.succeed(died, end)
       })
       // Not children of the scope: what an opening still has to clean up at a store that is down must not hold it up.
-      const watchers = yield* Effect.forEach([...byId.values()], (entry) => Effect.forkDetach(watch(entry)))
+      const watchers = yield* Effect.forEach(
+        [...byId.values()],
+        (entry) => Effect.forkDetach(Effect.provideService(watch(entry), LogStream, entry.id))
+      )
       const stopOpening = (within: Duration.Input) =>
         Effect.asVoid(Effect.timeoutOption(Fiber.interruptAll(watchers), within))
       yield* Effect.addFinalizer(() => stopOpening(stopOpeningMillis))

@@ -1,2 +1,2 @@
 /** The version of this program; a test compares it with the package. */
-export const version = "0.0.0"
+export const version = "0.1.0"

@@ -108,7 +108,9 @@ describe("documents", () => {
         "GET /healthz",
         "GET /readyz",
         "GET /openapi.json",
-        "GET /docs"
+        "GET /docs",
+        "GET /",
+        "GET /v1/dashboard"
       ])
       for (const route of listed) {
         const [method = "", path = ""] = route.split(" ")

@@ -67,7 +67,7 @@ export const AppendAnswerHeaders = {
 }
 
 /** A record as it is read. */
-const ReadRecord = Schema.Struct({
+export const RecordJson = Schema.Struct({
   seq: Seq,
   appended_at: Schema.Int,
   timestamp: Schema.optionalKey(Schema.Finite),
@@ -79,7 +79,9 @@ const ReadRecord = Schema.Struct({
 }).annotate({ identifier: "Record" })
 
 /** Records that damage took away, in their place; only where `on_damage=skip` asked for it. Both ends belong to it. */
-const LostRange = Schema.Struct({ lost: Schema.Struct({ from: Seq, to: Seq, reason: Schema.String }) }).annotate({
+export const LostRangeJson = Schema.Struct({
+  lost: Schema.Struct({ from: Seq, to: Seq, reason: Schema.String })
+}).annotate({
   identifier: "LostRange"
 })
 
@@ -88,7 +90,7 @@ export const OnDamage = Schema.Literals(["fail", "skip"])
 
 /** A page of records; go on at `next`. */
 export const RecordPage = Schema.Struct({
-  records: Schema.Array(Schema.Union([ReadRecord, LostRange])),
+  records: Schema.Array(Schema.Union([RecordJson, LostRangeJson])),
   next: Seq
 }).annotate({
   identifier: "RecordPage"

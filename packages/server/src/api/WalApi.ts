@@ -135,8 +135,23 @@ class SystemGroup extends HttpApiGroup.make("system", { topLevel: true }).add(
   HttpApiEndpoint.get("docs", "/docs", { success: text("text/html") }).annotate(
     OpenApi.Summary,
     "This document, for people"
+  ),
+  HttpApiEndpoint.get("dashboard", "/", { success: text("text/html") }).annotate(
+    OpenApi.Summary,
+    "The dashboard: a page without data, for browsers"
   )
 ) {}
+
+/** What the dashboard's page asks for. */
+class DashboardGroup extends HttpApiGroup.make("dashboard", { topLevel: true }).add(
+  HttpApiEndpoint.get("dashboardFeed", "/v1/dashboard", {
+    success: [Schema.Json, text("text/event-stream")],
+    error: failing(401, 403)
+  }).annotate(
+    OpenApi.Summary,
+    "What the dashboard shows of the streams that the token may read; `text/event-stream` is an event a second, with what has changed"
+  )
+).middleware(BearerAuth) {}
 
 /** What Prometheus asks for. */
 class MetricsGroup extends HttpApiGroup.make("metrics", { topLevel: true }).add(
@@ -147,11 +162,13 @@ class MetricsGroup extends HttpApiGroup.make("metrics", { topLevel: true }).add(
 /** The routes that are served through their definitions. */
 export class ControlApi extends HttpApi.make("effect-wal").add(StreamsGroup).add(CursorsGroup) {}
 
-/** Everything. */
-export class WalApi extends ControlApi.add(RecordsGroup).add(SystemGroup).add(MetricsGroup).annotateMerge(
-  OpenApi.annotations({
-    title: "effect-wal",
-    version: "1",
-    description: "A write-ahead log on object storage. Error codes are listed in docs/errors.md."
-  })
-) {}
+/** The whole API: the OpenAPI document, the docs page and typed clients are made from it. */
+export class WalApi
+  extends ControlApi.add(RecordsGroup).add(SystemGroup).add(DashboardGroup).add(MetricsGroup).annotateMerge(
+    OpenApi.annotations({
+      title: "effect-wal",
+      version: "1",
+      description: "A write-ahead log on object storage. Error codes are listed in docs/errors.md."
+    })
+  )
+{}

@@ -6,7 +6,7 @@
  * for the same purpose, so that they can be rotated; SIGHUP reads them again.
  */
 import { ConfigError, type ConfigProblem } from "@effect-wal/core/WalError"
-import { Config, Context, Effect, FileSystem, Layer } from "effect"
+import { Config, Context, Deferred, Effect, FileSystem, Layer } from "effect"
 import { createHash, timingSafeEqual } from "node:crypto"
 import { RequestProblem } from "../RequestProblem.ts"
 import { Settings, type TokenScope, type TokenSettings } from "../Settings.ts"
@@ -25,6 +25,9 @@ export interface Access {
   readonly stream: string | "*"
 }
 
+/** Of no token at all: who presents none must not be taken for its owner. */
+const digestOfNothing = createHash("sha256").digest("hex")
+
 const sha256 = (text: string): Uint8Array => createHash("sha256").update(text, "utf8").digest()
 
 const hexDigest = /^[0-9a-fA-F]{64}$/
@@ -39,6 +42,9 @@ const digestOf = Effect.fnUntraced(function*(token: TokenSettings, index: number
   if ("sha256" in token.secret) {
     if (!hexDigest.test(token.secret.sha256)) {
       return yield* Effect.fail(problem(index, "sha256", "must be the SHA-256 of the token, 64 hexadecimal digits"))
+    }
+    if (token.secret.sha256.toLowerCase() === digestOfNothing) {
+      return yield* Effect.fail(problem(index, "sha256", "is the SHA-256 of an empty token"))
     }
     return new Uint8Array(Buffer.from(token.secret.sha256, "hex"))
   }
@@ -76,7 +82,7 @@ const resolve = Effect.fnUntraced(function*(settings: ReadonlyArray<TokenSetting
   return tokens
 })
 
-const bearer = /^bearer +(\S+)$/i
+const bearer = /^bearer +(\S{1,4096})$/i
 
 const unauthorized = new RequestProblem({
   code: "unauthorized",
@@ -97,6 +103,8 @@ export class Tokens extends Context.Service<Tokens, {
   readonly refusal: (authorization: string | undefined, access: Access) => RequestProblem | undefined
   /** Reads the tokens again; on failure the old ones stay. */
   readonly reload: Effect.Effect<void, ConfigError>
+  /** Completes when a reload has taken from the owner of this header what it may now. For answers that do not end. */
+  readonly revoked: (authorization: string | undefined, access: Access) => Effect.Effect<void>
 }>()("@effect-wal/server/Tokens") {
   /** Fails `ConfigError` when a token cannot be read. */
   static readonly layer = Layer.effect(
@@ -113,16 +121,29 @@ export class Tokens extends Context.Service<Tokens, {
         }
         return found
       }
+      const refusal = (authorization: string | undefined, access: Access) => {
+        if (settings.tokens.length === 0) return undefined
+        const token = find(authorization)
+        if (token === undefined) return unauthorized
+        return covers(token, access) ? undefined : forbidden(access)
+      }
+      let nextReload = Deferred.makeUnsafe<void>()
+      const revoked = (authorization: string | undefined, access: Access): Effect.Effect<void> =>
+        Effect.suspend(() =>
+          Effect.flatMap(
+            Deferred.await(nextReload),
+            () => refusal(authorization, access) === undefined ? revoked(authorization, access) : Effect.void
+          )
+        )
       return Tokens.of({
-        refusal: (authorization, access) => {
-          if (settings.tokens.length === 0) return undefined
-          const token = find(authorization)
-          if (token === undefined) return unauthorized
-          return covers(token, access) ? undefined : forbidden(access)
-        },
+        refusal,
+        revoked,
         reload: Effect.provideContext(resolve(settings.tokens), services).pipe(
-          Effect.map((resolved) => {
+          Effect.flatMap((resolved) => {
             tokens = resolved
+            const reloaded = nextReload
+            nextReload = Deferred.makeUnsafe<void>()
+            return Effect.asVoid(Deferred.succeed(reloaded, undefined))
           })
         )
       })

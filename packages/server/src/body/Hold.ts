@@ -1,4 +1,7 @@
-/** What requests in flight hold of the server's memory, each and all together: their bodies, and the records in them. */
+/**
+ * What requests in flight hold of the server's memory, each and all together: their bodies and the records in them, or the
+ * pages that are their answers.
+ */
 import { Effect } from "effect"
 import { RequestProblem } from "../RequestProblem.ts"
 
@@ -32,20 +35,24 @@ export class Hold {
     return this.budget.heldBytes > this.budget.limitBytes
   }
 
-  /** So many bytes more, of the body as it is sent or as it is unpacked. */
+  /** The same, and this is not the only one: a request that is alone is never refused for its size here. */
+  get isCrowded(): boolean {
+    return this.isBeyond && this.budget.heldBytes !== this.bytes
+  }
+
+  /** So many bytes more: of a body as it is sent or as it is unpacked, of a page. */
   take(bytes: number): void {
     this.bytes += bytes
     this.budget.heldBytes += bytes
   }
 
-  /** Accounts for the records of the request, all so far. A request that is the only one is never refused for them. */
+  /** Accounts for the records of the request, all so far. */
   readonly claim = (records: number): Effect.Effect<void, RequestProblem> =>
     Effect.suspend(() => {
       const more = Math.max(0, records - this.records)
       this.records += more
       this.take(more * recordOverheadBytes)
-      const isAlone = this.budget.heldBytes === this.bytes
-      return this.isBeyond && !isAlone ? Effect.fail(overloaded) : Effect.void
+      return this.isCrowded ? Effect.fail(overloaded) : Effect.void
     })
 
   /** Gives all of it back. */

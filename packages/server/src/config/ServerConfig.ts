@@ -9,6 +9,9 @@ import { ConfigError } from "@effect-wal/core/WalError"
 import { Effect, Result } from "effect"
 import { readFile } from "node:fs/promises"
 import { hostname } from "node:os"
+import type { LogSettings } from "../observe/Logging.ts"
+import { otlpOfBlock } from "../observe/OtlpSource.ts"
+import type { OtlpSettings } from "../observe/Tracing.ts"
 import { defaultLimits } from "../Settings.ts"
 import type { ServerSettings, TokenSettings } from "../Settings.ts"
 import { type ConfigEntry, listEntries } from "./ConfigPrint.ts"
@@ -27,6 +30,9 @@ export interface ServerConfig {
   /** The file, or what stands for it. */
   readonly source: string
   readonly settings: ServerSettings
+  readonly log: LogSettings
+  /** Where spans go, by the file; without it the variables of OpenTelemetry count. */
+  readonly otlp: OtlpSettings | undefined
   readonly streams: ReadonlyArray<StreamConfig>
   /** Sentences to log at start: what is accepted but does not do what it seems to. */
   readonly notices: ReadonlyArray<string>
@@ -123,6 +129,7 @@ const serverSettings = (file: FileBlock, streams: ReadonlyArray<StreamConfig>, i
     ...(tls?.cert_file === undefined || tls.key_file === undefined
       ? {}
       : { tls: { certFile: tls.cert_file, keyFile: tls.key_file } }),
+    ...(server.behind_proxy ? { behindProxy: true } : {}),
     tokens: (server.tokens ?? []).map(tokenSettings),
     insecure,
     limits: {
@@ -135,6 +142,7 @@ const serverSettings = (file: FileBlock, streams: ReadonlyArray<StreamConfig>, i
       headerTimeout: limits.header_timeout,
       requestTimeout: limits.request_timeout,
       keepAliveTimeout: limits.keep_alive_timeout,
+      sendTimeout: limits.send_timeout,
       ackTimeout: limits.ack_timeout,
       roomTimeout: limits.room_timeout,
       maxPageRecords: limits.max_page_records,
@@ -207,6 +215,8 @@ const check = (
   return Result.succeed({
     source: name,
     settings: serverSettings(file, streams, insecure),
+    log: file.server.log,
+    otlp: otlpOfBlock(file.server.otlp),
     streams,
     notices: noticesOf(file, streams).map(conceal),
     entries: listEntries({

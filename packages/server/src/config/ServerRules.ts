@@ -96,6 +96,9 @@ const serverRules = (file: FileBlock, context: RuleContext): ReadonlyArray<Probl
       [] :
       (["cert_file", "key_file"] as const).filter((name) => server.tls?.[name] === undefined)
         .map((name) => ({ path: ["server", "tls", name], rule: "is missing; tls needs cert_file and key_file" }))),
+    ...(server.otlp === undefined || server.otlp.endpoint !== undefined
+      ? []
+      : [{ path: ["server", "otlp", "endpoint"], rule: "is missing; otlp needs the URL of a collector" }]),
     ...(Duration.isLessThan(server.drain_delay, server.shutdown_timeout)
       ? []
       : [{

@@ -3,12 +3,15 @@
  */
 import { formatDuration } from "@effect-wal/core/config/DurationText"
 import {
+  choice,
+  decimal,
   duration,
   field,
   flag,
   integer,
   optional,
   refused,
+  secret,
   size,
   text,
   withDefault
@@ -16,6 +19,9 @@ import {
 import { DurabilityBlock } from "@effect-wal/core/config/OptionsSchema"
 import { idRule, isId } from "@effect-wal/core/LogId"
 import { Effect, Result, Schema } from "effect"
+import { logFormats, logLevels } from "../observe/Logging.ts"
+import { endpointRule, headersRule, isEndpoint, parseHeaders } from "../observe/OtlpSource.ts"
+import { otlpProtocols } from "../observe/Tracing.ts"
 import { defaultLimits } from "../Settings.ts"
 
 const limit = (options: { readonly min: number; readonly max: number; readonly note: string }, byDefault: number) =>
@@ -44,8 +50,9 @@ const LimitsBlock = Schema.Struct({
     {
       min: 1_024,
       max: 2 ** 40,
-      note: "Memory for the bodies of all requests together, and for their records; beyond it 503. At least " +
-        "`max_body_bytes`."
+      note:
+        "Memory for the bodies of all requests together, and for their records; beyond it 503. The pages that are " +
+        "being sent may take as much again. At least `max_body_bytes`."
     },
     defaultLimits.maxInFlightBodyBytes
   ),
@@ -77,6 +84,11 @@ const LimitsBlock = Schema.Struct({
   keep_alive_timeout: wait(
     defaultLimits.keepAliveTimeout,
     "How long an idle connection stays open; longer than the load balancer's own, which must close first."
+  ),
+  send_timeout: wait(
+    defaultLimits.sendTimeout,
+    "How long a client may take nothing of its answer before the connection ends. Shorter: less for clients that read " +
+      "nothing to hold on to."
   ),
   ack_timeout: wait(
     defaultLimits.ackTimeout,
@@ -139,6 +151,54 @@ const TokenBlock = Schema.Struct({
   streams: optional(streamIds, "all")
 })
 
+const LogBlock = Schema.Struct({
+  format: withDefault(
+    choice(logFormats, {
+      note: "`json`: one object a line, for collectors. The flags `--log-format` and `--json` win."
+    }),
+    "text"
+  ),
+  level: withDefault(
+    choice(logLevels, {
+      note:
+        "The least grave lines that are written; `debug` shows each segment that is sealed. The flag `--log-level` wins."
+    }),
+    "info"
+  )
+})
+
+const OtlpBlock = Schema.Struct({
+  endpoint: optional(
+    text({
+      kind: "url",
+      range: endpointRule,
+      test: isEndpoint,
+      note:
+        "The base URL of an OTLP collector over HTTP; `/v1/traces` is added. Required in `otlp`. Without the block the " +
+        "variable `OTEL_EXPORTER_OTLP_ENDPOINT` and its relatives count."
+    })
+  ),
+  headers: optional(
+    secret({
+      range: headersRule,
+      test: (value) => parseHeaders(value) !== undefined,
+      note: "Sent with each request to the collector, as `api-key=${OTLP_KEY}`."
+    })
+  ),
+  protocol: withDefault(choice(otlpProtocols, { note: "How spans are encoded." }), "http/json"),
+  service_name: withDefault(text({ note: "`service.name` of the spans." }), "effect-wal"),
+  sample_ratio: withDefault(
+    decimal({
+      min: 0,
+      max: 1,
+      note:
+        "Share of the requests without a `traceparent` that are traced. Tracing costs throughput: traced requests do " +
+        "not take the short way."
+    }),
+    1
+  )
+})
+
 const ServerBlock = Schema.Struct({
   host: withDefault(
     text({
@@ -155,9 +215,15 @@ const ServerBlock = Schema.Struct({
     key_file: optional(text({ note: "Its private key, PEM. Required in `tls`." }))
   })),
   behind_proxy: withDefault(
-    flag({ note: "Something in front of the server ends TLS: no notice that tokens travel in the clear." }),
+    flag({
+      note:
+        "Something in front of the server ends TLS: no notice that tokens travel in the clear, and requests may name " +
+        "any host. No header of a proxy is believed, `X-Forwarded-*` neither."
+    }),
     false
   ),
+  log: LogBlock.pipe(Schema.withDecodingDefaultKey(Effect.succeed({}))),
+  otlp: Schema.optionalKey(OtlpBlock),
   limits: LimitsBlock.pipe(Schema.withDecodingDefaultKey(Effect.succeed({}))),
   store_grace: withDefault(
     duration({

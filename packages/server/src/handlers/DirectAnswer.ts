@@ -3,6 +3,7 @@ import { Effect, Exit, Fiber } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { ServerResponse } from "node:http"
 import { answering, type ApiFailure, errorResponse } from "../ApiError.ts"
+import { safeHeaders } from "../ResponseHeaders.ts"
 
 /** Writes an answer whole, where somebody is there to hear it and has not been answered yet. */
 export const writeAnswer = (
@@ -12,7 +13,7 @@ export const writeAnswer = (
   text: string
 ): void => {
   if (response.destroyed || response.headersSent) return
-  response.writeHead(status, headers)
+  response.writeHead(status, { ...safeHeaders, ...headers })
   response.end(text)
 }
 

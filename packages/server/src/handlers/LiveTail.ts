@@ -3,8 +3,8 @@
  * records away and the reader asked to go on, an event `lost` names the range; its `id` is the last number of it.
  *
  * The first byte goes out at once and a comment every 15 s, so that neither end nor a proxy between takes silence for a
- * dead connection. When reading fails the last event is `error`; when the server drains the stream just ends and the
- * browser comes back with `Last-Event-ID`, to another server.
+ * dead connection. When reading fails the last event is `error`; when the server drains, or the token has been taken away,
+ * the stream just ends and the browser comes back with `Last-Event-ID`, to another server or to hear why not.
  */
 import { type ReadError, Trimmed } from "@effect-wal/core/WalError"
 import { isLostRange, type LostRange, type WalRecord } from "@effect-wal/core/WalRecord"
@@ -13,7 +13,6 @@ import { Effect, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { errorBody } from "../ApiError.ts"
 import { encodeElement } from "../body/RecordEncoder.ts"
-import type { Lifecycle } from "../Lifecycle.ts"
 import type { ReadRequest } from "./ReadRequest.ts"
 
 const commentEveryMillis = 15_000
@@ -30,9 +29,9 @@ const failure = (error: ReadError): Uint8Array =>
 
 const comments = Stream.map(Stream.drop(Stream.tick(commentEveryMillis), 1), () => utf8.encode(": alive\n\n"))
 
-/** The answer; fails `Trimmed` when the start is gone already. */
+/** The answer, which goes on until `end`; fails `Trimmed` when the start is gone already. */
 export const liveTail = Effect.fnUntraced(
-  function*(log: WalService, request: ReadRequest, lifecycle: Lifecycle["Service"]) {
+  function*(log: WalService, request: ReadRequest, end: Effect.Effect<void>) {
     const { durable, trimmedTo } = yield* log.status
     const from = request.from ?? durable + 1
     if (typeof from === "number" && from <= trimmedTo) return yield* new Trimmed({ from, trimmedTo })
@@ -46,7 +45,7 @@ export const liveTail = Effect.fnUntraced(
     )
     const body = Stream.succeed(utf8.encode(": open\n\n")).pipe(
       Stream.concat(Stream.merge(records, comments, { haltStrategy: "left" })),
-      Stream.interruptWhen(lifecycle.draining)
+      Stream.interruptWhen(end)
     )
     return HttpServerResponse.stream(body, {
       contentType: "text/event-stream",

@@ -7,12 +7,15 @@
 import type { ReadError } from "@effect-wal/core/WalError"
 import { isLostRange, type LostRange, type WalRecord } from "@effect-wal/core/WalRecord"
 import type { WalService } from "@effect-wal/core/WalService"
+import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Stream } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { answering, type ApiFailure } from "../ApiError.ts"
-import { Tokens } from "../auth/Tokens.ts"
+import { type Access, Tokens } from "../auth/Tokens.ts"
+import { type Budget, Hold } from "../body/Hold.ts"
 import { encodeElement } from "../body/RecordEncoder.ts"
 import { Lifecycle } from "../Lifecycle.ts"
+import { RequestProblem } from "../RequestProblem.ts"
 import { type Limits, Settings } from "../Settings.ts"
 import { Streams } from "../Streams.ts"
 import { liveTail } from "./LiveTail.ts"
@@ -42,7 +45,13 @@ const elements = (
   return request.onDamage === "skip" ? log.read({ ...options, onDamage: "skip" }) : log.read(options)
 }
 
-const readPage = Effect.fnUntraced(function*(log: WalService, request: ReadRequest, limits: Limits) {
+const crowded = new RequestProblem({
+  code: "overloaded",
+  message: "the pages that are being sent hold too much memory; ask again"
+})
+
+/** Reads a page, which is on the account of `hold` then; fails `overloaded`. */
+const readPage = Effect.fnUntraced(function*(log: WalService, request: ReadRequest, limits: Limits, hold: Hold) {
   const page: Page = { parts: [], bytes: 0, last: undefined, next: undefined }
   yield* Stream.runForEachWhile(
     elements(log, request, { until: "durable-end", limit: request.limit }),
@@ -51,12 +60,13 @@ const readPage = Effect.fnUntraced(function*(log: WalService, request: ReadReque
         const encoded = encode(request.format, element)
         page.parts.push(encoded)
         page.bytes += encoded.length
+        hold.take(encoded.length)
         if (!isLostRange(element)) page.last = element
         page.next = (isLostRange(element) ? element.to : element.seq) + 1
-        return page.bytes < limits.maxPageBytes
+        return page.bytes < limits.maxPageBytes && !hold.isCrowded
       })
   )
-  return page
+  return hold.isCrowded ? yield* crowded : page
 })
 
 /** Waits until there is something to read, the time is over or the server drains, whatever comes first. */
@@ -113,19 +123,28 @@ export const layer = HttpRouter.use(Effect.fn(function*(router) {
   const tokens = yield* Tokens
   const lifecycle = yield* Lifecycle
   const { limits } = yield* Settings
+  // Not that of the bodies: readers that are slow must not keep others from appending.
+  const budget: Budget = { heldBytes: 0, limitBytes: limits.maxInFlightBodyBytes }
 
   const read = Effect.fnUntraced(function*(httpRequest: HttpServerRequest.HttpServerRequest) {
+    const hold = new Hold(budget)
+    // The page is in memory until the client has taken it, or is gone.
+    NodeHttpServerRequest.toServerResponse(httpRequest).on("close", () => hold.release())
     const stream = (yield* HttpRouter.params)["stream"] ?? ""
-    const refusal = tokens.refusal(httpRequest.headers["authorization"], { scope: "read", stream })
+    const { authorization } = httpRequest.headers
+    const access: Access = { scope: "read", stream }
+    const refusal = tokens.refusal(authorization, access)
     if (refusal !== undefined) return yield* Effect.fail<ApiFailure>(refusal)
     const log = yield* streams.log(stream)
     const query = yield* HttpServerRequest.ParsedSearchParams
     const request = yield* Effect.fromResult(readRequest(query, httpRequest.headers, limits))
-    if (request.format === "event-stream") return yield* liveTail(log, request, lifecycle)
-    let page = yield* readPage(log, request, limits)
+    if (request.format === "event-stream") {
+      return yield* liveTail(log, request, Effect.raceFirst(lifecycle.draining, tokens.revoked(authorization, access)))
+    }
+    let page = yield* readPage(log, request, limits, hold)
     if (page.next === undefined && request.waitMillis > 0) {
       yield* awaitRecord(log, request, lifecycle)
-      page = yield* readPage(log, request, limits)
+      page = yield* readPage(log, request, limits, hold)
     }
     const { durable } = yield* log.status
     return pageResponse(request, page, durable)

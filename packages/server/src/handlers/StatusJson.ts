@@ -10,7 +10,8 @@ const reason = (error: ApiFailure) => {
   return { code, message }
 }
 
-const opened = (id: string, status: WalStatus): StreamStatus => ({
+/** Where the stream `id` stands, whose log was opened. */
+export const openedStatus = (id: string, status: WalStatus): StreamStatus => ({
   id,
   state: status.state,
   node_id: status.nodeId,
@@ -57,7 +58,7 @@ const opened = (id: string, status: WalStatus): StreamStatus => ({
 export const streamStatus = (entry: StreamEntry): Effect.Effect<StreamStatus> => {
   switch (entry.state._tag) {
     case "Open":
-      return Effect.map(entry.state.log.status, (status) => opened(entry.id, status))
+      return Effect.map(entry.state.log.status, (status) => openedStatus(entry.id, status))
     case "Refused":
       return Effect.succeed({ id: entry.id, state: "refused", error: reason(entry.state.error) })
     case "Opening":

@@ -1,0 +1,42 @@
+/** Requests that come in the first moments, when the port is open and the routes are still being made. */
+import { NodeServices } from "@effect/platform-node"
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Fiber, Layer } from "effect"
+import { HttpServer, HttpServerResponse } from "effect/http"
+import { DirectRoutes } from "../src/DirectRoutes.ts"
+import { Lifecycle } from "../src/Lifecycle.ts"
+import * as Listener from "../src/Listener.ts"
+import { Settings } from "../src/Settings.ts"
+import { call, connect } from "./support/Client.ts"
+import { settingsOf } from "./support/TestServer.ts"
+import { turn } from "./support/Wait.ts"
+
+describe("a request that comes before there are routes", () => {
+  it.live("waits for them and is answered once", () =>
+    Effect.gen(function*() {
+      const context = yield* Layer.build(Listener.layer.pipe(
+        Layer.provideMerge(Layer.merge(Lifecycle.layer, DirectRoutes.layer)),
+        Layer.provideMerge(Layer.succeed(Settings, settingsOf({}))),
+        Layer.provideMerge(NodeServices.layer)
+      ))
+      const server = Context.get(context, HttpServer.HttpServer)
+      if (server.address._tag === "UnixPathAddress") return yield* Effect.die("not a port")
+      const { port } = server.address
+      const early = yield* Effect.forkChild(call(port, "/early"), { startImmediately: true })
+      const asking = yield* connect(port)
+      asking.write("POST / HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n")
+      // Both have reached the server when a later connection has been taken.
+      yield* connect(port)
+      yield* turn
+      assert.isUndefined(early.pollUnsafe())
+      let count = 0
+      yield* server.serve(Effect.sync(() => {
+        count++
+        return HttpServerResponse.text("here")
+      }))
+      assert.strictEqual((yield* Fiber.join(early)).body.toString(), "here")
+      assert.include(yield* asking.until("here"), "HTTP/1.1 200 OK")
+      assert.strictEqual((yield* call(port, "/late")).body.toString(), "here")
+      assert.strictEqual(count, 3)
+    }))
+})

@@ -18,7 +18,9 @@ export default defineConfig({
         project(name, `packages/${name}`, "test/**/*.test.ts", [join(import.meta.dirname, "scripts/test-setup.ts")])
       ),
       project("scripts", "scripts", "*.test.ts", []),
-      project("bench", "bench", "test/**/*.test.ts", [])
+      project("bench", "bench", "test/**/*.test.ts", []),
+      project("reference", "reference", "test/**/*.test.ts", []),
+      project("examples", "examples", "test/**/*.test.ts", [])
     ]
   }
 })

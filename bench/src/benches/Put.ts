@@ -3,12 +3,12 @@ import { PutObjectCommand, S3Client } from "@aws-sdk/client-s3"
 import type { ObjectStore } from "@effect-wal/core/store/ObjectStore"
 import type { WalService } from "@effect-wal/core/WalService"
 import { Effect } from "effect"
-import { Agent, request as httpRequest } from "node:http"
 import { nowMillis } from "../../../scripts/acceptance/Run.ts"
 import type { Bench, BenchContext } from "../Bench.ts"
 import type { Measurement } from "../Line.ts"
 import { pairedRatios, type Spread, spreadOf } from "../Stats.ts"
 import { type StoreProcess, withStore } from "../store/StoreProcess.ts"
+import { barePuts } from "../support/BarePut.ts"
 import type { LogOptions } from "../support/OpenLog.ts"
 import { payloadsOf, recordsOf } from "../support/Payloads.ts"
 import { withClient, withRemoteLog } from "../support/RemoteLog.ts"
@@ -44,20 +44,6 @@ const sendFor = (millis: number, bytes: number, send: Send): Promise<Sent> =>
     }
     await Promise.all(Array.from({ length: lanes }, lane))
     return count
-  })
-
-/** A PUT over the runtime's own client, with nothing around it. */
-const barePut = (endpoint: string, agent: Agent, body: Uint8Array): Send => (nth) =>
-  new Promise<void>((resolve, reject) => {
-    const request = httpRequest(`${endpoint}/bench/bare/${nth}.seg`, {
-      method: "PUT",
-      agent,
-      headers: { "content-length": body.length }
-    }, (response) => {
-      response.resume().once("end", resolve)
-    })
-    request.once("error", reject)
-    request.end(body)
   })
 
 const sdkPut = (sdk: S3Client, body: Uint8Array): Send => (nth) =>
@@ -106,7 +92,7 @@ const takeTurns = async (context: BenchContext, bytes: number, turns: Turns): Pr
 
 const measureSize = async (context: BenchContext, store: StoreProcess, bytes: number): Promise<Rounds> => {
   const body = payloadsOf(1, bytes)[0] ?? new Uint8Array(bytes)
-  const agent = new Agent({ keepAlive: true, maxSockets: lanes })
+  const bare = barePuts(store.endpoint, lanes, body)
   const credentials = { accessKeyId: "bench", secretAccessKey: "bench" }
   const sdk = new S3Client({ endpoint: store.endpoint, region: "us-east-1", forcePathStyle: true, credentials })
   let nth = 0
@@ -116,7 +102,7 @@ const measureSize = async (context: BenchContext, store: StoreProcess, bytes: nu
     withRemoteLog(store, logOptions(bytes), (wal) =>
       Effect.promise(() =>
         takeTurns(context, bytes, [
-          ["node:http", (millis) => sendFor(millis, bytes, barePut(store.endpoint, agent, body))],
+          ["node:http", (millis) => sendFor(millis, bytes, bare.put)],
           ["AWS SDK", (millis) => sendFor(millis, bytes, sdkPut(sdk, body))],
           ["client", (millis) => sendFor(millis, bytes, clientPut(client))],
           ["client, signed", (millis) => sendFor(millis, bytes, clientPut(signing))],
@@ -133,7 +119,7 @@ const measureSize = async (context: BenchContext, store: StoreProcess, bytes: nu
     )
   } finally {
     sdk.destroy()
-    agent.destroy()
+    bare.close()
   }
 }
 
@@ -157,6 +143,12 @@ const linesOf = (size: keyof typeof cpuGoals, rounds: Rounds): ReadonlyArray<Mea
         better: "higher" as const,
         goal: 2,
         peer: { name: "AWS SDK", value: spreadOf(speed("AWS SDK")).median, unit: "MB/s" }
+      }, {
+        metric: `node:http, ${size}, against the AWS SDK as it comes`,
+        value: spreadOf(pairedRatios(speed("node:http"), speed("AWS SDK"))),
+        unit: "x",
+        better: "higher" as const,
+        note: "what this machine, with the store on its other core, leaves to win"
       }]
       : []),
     {

@@ -62,7 +62,12 @@ class LogWriter {
         duration_ms: this.duration()
       }
     }
-    return { msg: this.oneOf(...failures), attempt: 1 + this.below(3), retry: this.chance() < 0.7, user_id: this.below(50_000) }
+    return {
+      msg: this.oneOf(...failures),
+      attempt: 1 + this.below(3),
+      retry: this.chance() < 0.7,
+      user_id: this.below(50_000)
+    }
   }
 
   /** Without the line break, which a log does not keep. */

@@ -17,7 +17,7 @@ export const missingMarks = (tests: TestsByMark): ReadonlyArray<string> =>
   requiredMarks.filter((mark) => (tests.get(mark) ?? []).length === 0)
 
 /** As code; text that holds a backtick needs a longer fence, and a blank where one stands at an end. */
-const code = (text: string): string => {
+export const code = (text: string): string => {
   if (!text.includes("`")) return `\`${text}\``
   const pad = text.startsWith("`") || text.endsWith("`") ? " " : ""
   return `\`\`${pad}${text}${pad}\`\``

@@ -24,7 +24,7 @@ const marks = /\s*\[(case \d+|predecessor \d+|kind [A-S])\]/g
 const marked = /(["'`])((?:(?!\1)[^\\\n]|\\.)*\[(?:case \d+|predecessor \d+|kind [A-S])\](?:(?!\1)[^\\\n]|\\.)*)\1/g
 
 /** A title as people read it: without marks, escapes and what is filled in. */
-const readable = (literal: string): string =>
+export const readable = (literal: string): string =>
   literal.replaceAll(marks, "").replaceAll(/\$\{[^}]*\}|%[sdifj]/g, "…").replaceAll(/…( …)+/g, "…").replaceAll(
     /\\(["'`])/g,
     "$1"

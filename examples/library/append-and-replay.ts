@@ -7,7 +7,7 @@
 import { Wal } from "@effect-wal/core/Wal"
 import type { WalRecord } from "@effect-wal/core/WalRecord"
 import { S3ObjectStore } from "@effect-wal/s3"
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Config, Console, Effect, Layer, Option, Stream } from "effect"
 
 const StoreLive = Layer.unwrap(Effect.gen(function*() {

@@ -3,7 +3,7 @@
  * before has ended, however that was. A second run at the same time is refused with `DirectoryLocked`.
  */
 import { Wal } from "@effect-wal/core/Wal"
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Config, Console, Effect, Layer, Stream } from "effect"
 
 const LogLive = Layer.unwrap(Effect.map(

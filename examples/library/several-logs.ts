@@ -5,7 +5,7 @@
 import { DirectoryObjectStore } from "@effect-wal/core/node"
 import { Wal } from "@effect-wal/core/Wal"
 import { WalMap } from "@effect-wal/core/WalMap"
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Config, Console, Effect, Layer } from "effect"
 
 class Orders extends Wal.Tag("orders")<Orders>() {}

@@ -9,7 +9,7 @@ import { ObjectStore } from "@effect-wal/core/store/ObjectStore"
 import { Wal } from "@effect-wal/core/Wal"
 import * as FaultyObjectStore from "@effect-wal/testing/FaultyObjectStore"
 import { MemoryObjectStore } from "@effect-wal/testing/MemoryObjectStore"
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Config, Console, Context, Effect, Layer } from "effect"
 
 /** Takes the store away; the result brings it back. */

@@ -4,7 +4,7 @@
  */
 import { Wal } from "@effect-wal/core/Wal"
 import { WalTest } from "@effect-wal/testing/WalTest"
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Fiber, Layer, References } from "effect"
 import { TestClock } from "effect/testing"
 

@@ -4,7 +4,7 @@
  */
 import * as TypedWal from "@effect-wal/core/TypedWal"
 import { Wal } from "@effect-wal/core/Wal"
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Config, Console, Effect, Layer, Schema, Stream } from "effect"
 
 const Order = Schema.Struct({

@@ -9,7 +9,7 @@
 import * as DurableInput from "@effect-wal/core/DurableInput"
 import * as TypedWal from "@effect-wal/core/TypedWal"
 import { Wal } from "@effect-wal/core/Wal"
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Table, tableFromArrays, tableFromIPC, tableToIPC } from "apache-arrow"
 import { Array, Config, Console, Effect, Layer, Schema, SchemaTransformation, Stream } from "effect"
 

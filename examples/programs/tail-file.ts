@@ -11,7 +11,8 @@
 import * as DurableInput from "@effect-wal/core/DurableInput"
 import { Wal, type WalService } from "@effect-wal/core/Wal"
 import type { AppendRecord } from "@effect-wal/core/WalRecord"
-import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Config, Console, Effect, Layer, Option, Stream } from "effect"
 import { chunkAt, filesOf, type Place, type Position } from "./tail/RotatedFiles.ts"
 

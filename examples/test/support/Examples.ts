@@ -1,5 +1,5 @@
 /** The example programs, run as their reader would run them: `node examples/programs/….ts`. */
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { it } from "@effect/vitest"
 import { Effect, FileSystem, Schedule, type Scope } from "effect"
 import { fileURLToPath } from "node:url"

@@ -5,7 +5,7 @@
  * a head that is too large is answered 431. Both with the JSON body of all other errors.
  */
 import type { ConfigError } from "@effect-wal/core/WalError"
-import { NodeHttpServer } from "@effect/platform-node"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Duration, Effect, type FileSystem, Layer } from "effect"
 import * as Http from "node:http"
 import * as Https from "node:https"

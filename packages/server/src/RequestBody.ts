@@ -5,7 +5,7 @@
  * bodies of all requests in flight together, with the records that they become, are bounded too. How long a body may take
  * is the listener's (`Listener.ts`).
  */
-import { NodeHttpServerRequest } from "@effect/platform-node"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Context, Effect, Layer, Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { Readable } from "node:stream"

@@ -1,6 +1,14 @@
 #!/usr/bin/env node
 /** The entry point of the process. */
-import { runMain } from "./cli/ExitCode.ts"
-import { program } from "./cli/Root.ts"
+import { enableCompileCache } from "node:module"
+import { homedir } from "node:os"
+import { join } from "node:path"
+
+// Most of a short command's time is the compiling of modules: what was compiled is kept for the next one. In a folder of the
+// user's own, since code that others could put there would be run; where it cannot be written nothing is kept.
+enableCompileCache(join(homedir(), ".cache", "effect-wal"))
+
+const { runMain } = await import("./cli/ExitCode.ts")
+const { program } = await import("./cli/Root.ts")
 
 runMain(program)

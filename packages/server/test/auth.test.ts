@@ -1,5 +1,5 @@
 /** Where tokens come from, and what a server shows to whom. What each may do: `security/scopes.test.ts`. */
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
 import { createHash } from "node:crypto"

@@ -1,7 +1,7 @@
 /** A server on a local log whose disk has no room: what clients are told, and how it goes on. */
 import { DiskError, DiskFile, type DiskFileService, nodeDisk } from "@effect-wal/core/node/DiskFile"
 import { DiskFull, SequenceExhausted } from "@effect-wal/core/WalError"
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, FileSystem, Layer, Metric } from "effect"
 import { HttpServer } from "effect/http"

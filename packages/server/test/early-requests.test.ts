@@ -1,5 +1,5 @@
 /** Requests that come in the first moments, when the port is open and the routes are still being made. */
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer } from "effect"
 import { HttpServer, HttpServerResponse } from "effect/http"

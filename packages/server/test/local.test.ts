@@ -1,6 +1,6 @@
 /** The server on logs of this machine's disk: as the real program, and its openers inside this process. */
 import { DirectoryLocked } from "@effect-wal/core/WalError"
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, FileSystem, Layer, Metric } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,6 +1,6 @@
 import { errorAnswer } from "@effect-wal/testing/HttpS3Action"
 import { type DoubleS3Options, make as makeDouble } from "@effect-wal/testing/HttpS3Double"
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem, Redacted } from "effect"
 import { execFileSync } from "node:child_process"

@@ -2,7 +2,7 @@
 import { errorAnswer } from "@effect-wal/testing/HttpS3Action"
 import { type DoubleS3Options, make as makeDouble } from "@effect-wal/testing/HttpS3Double"
 import * as MemorySpool from "@effect-wal/testing/MemorySpool"
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Duration, Effect, FileSystem, Layer, Metric, Redacted } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,5 +1,5 @@
 /** `docs/cli.md`, written from the help of every command and from the table of exit codes. */
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect } from "effect"
 import { CliOutput, Command, type HelpDoc } from "effect/cli"
 import { version } from "../Version.ts"

@@ -1,5 +1,5 @@
 /** The `effect-wal` command. Without a subcommand it serves. */
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Layer } from "effect"
 import { CliError, Command } from "effect/cli"
 import { version } from "../Version.ts"

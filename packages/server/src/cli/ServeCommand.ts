@@ -1,6 +1,6 @@
 /** `effect-wal serve`: loads the configuration, serves, and drains when told to stop. */
 import { ConfigError } from "@effect-wal/core/WalError"
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Layer, Option } from "effect"
 import { Command, Flag, GlobalFlag } from "effect/cli"
 import { HttpServer } from "effect/http"

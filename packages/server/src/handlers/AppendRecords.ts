@@ -7,7 +7,7 @@
  * This is the route for every request; the plain ones among them take a shorter way (`DirectAppend.ts`).
  */
 import type { Appended, WalService } from "@effect-wal/core/WalService"
-import { NodeHttpServerRequest } from "@effect/platform-node"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { AckLevel } from "../api/Schemas.ts"

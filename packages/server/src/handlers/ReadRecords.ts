@@ -7,7 +7,7 @@
 import type { ReadError } from "@effect-wal/core/WalError"
 import { isLostRange, type LostRange, type WalRecord } from "@effect-wal/core/WalRecord"
 import type { WalService } from "@effect-wal/core/WalService"
-import { NodeHttpServerRequest } from "@effect/platform-node"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Effect, Stream } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { answering, type ApiFailure } from "../ApiError.ts"

@@ -1,7 +1,7 @@
 import { NonceSource } from "@effect-wal/core/Nonce"
 import { S3ObjectStore } from "@effect-wal/s3"
 import { realS3 } from "@effect-wal/testing/RealS3"
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import { parsed, temporary } from "./data/Cli.ts"

@@ -1,6 +1,6 @@
 import { errorAnswer } from "@effect-wal/testing/HttpS3Action"
 import { make as makeDouble } from "@effect-wal/testing/HttpS3Double"
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import { existsSync, readdirSync } from "node:fs"

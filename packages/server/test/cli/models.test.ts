@@ -1,7 +1,7 @@
 import { resolveOptions } from "@effect-wal/core/config/ResolveOptions"
 import { costOf } from "@effect-wal/core/model/CostModel"
 import { lossWindow, usualLossWindow } from "@effect-wal/core/model/LossWindow"
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, FileSystem } from "effect"
 import { createHash } from "node:crypto"

@@ -1,5 +1,5 @@
 /** The client through `fetch` against the real program, which is killed with -9 in the middle. */
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, FileSystem, Redacted, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"

@@ -1,5 +1,5 @@
 /** Takes the pictures of docs/dashboard.md: a real server on S3 over HTTP, a real browser, nothing drawn by hand. */
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Console, Effect, Fiber } from "effect"
 import { mkdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"

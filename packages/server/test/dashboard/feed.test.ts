@@ -1,5 +1,5 @@
 /** The routes of the dashboard, as a program sees them. */
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import { TestClock } from "effect/testing"

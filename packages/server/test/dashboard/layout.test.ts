@@ -1,5 +1,5 @@
 /** What the dashboard looks like on a phone and on a desk, light and dark: nothing sticks out, everything can be read. */
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { chromiumPath, type OpenPage } from "./Browser.ts"

@@ -1,5 +1,5 @@
 /** The dashboard in a real browser: what people see, and how it goes on. */
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Exit, FileSystem, Scope } from "effect"
 import { append } from "../support/Client.ts"

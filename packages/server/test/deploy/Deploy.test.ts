@@ -2,7 +2,7 @@
  * The texts below `deploy/` against the program: ports, paths, flags, settings, exit codes, S3 actions. No image is built
  * and no cluster is asked.
  */
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, FileSystem, Schema } from "effect"
 import { loadConfig } from "../../src/config/ServerConfig.ts"

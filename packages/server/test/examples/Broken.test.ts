@@ -1,6 +1,6 @@
 /** Broken variants of the examples: what is said of each, where, all at once, and that nothing else happens. */
 import { make as makeDouble } from "@effect-wal/testing/HttpS3Double"
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import { loadConfig } from "../../src/config/ServerConfig.ts"

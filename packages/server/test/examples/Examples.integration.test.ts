@@ -1,6 +1,6 @@
 import { NonceSource } from "@effect-wal/core/Nonce"
 import { realS3 } from "@effect-wal/testing/RealS3"
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { environmentOf, onS3, restarted, stop, temporary } from "./Examples.ts"

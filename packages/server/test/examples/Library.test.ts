@@ -1,6 +1,6 @@
 /** The library examples, run as their reader would run them: `node examples/library/….ts`. */
 import { make as makeDouble } from "@effect-wal/testing/HttpS3Double"
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import { execFile } from "node:child_process"

@@ -6,7 +6,7 @@
 import type { AppendRecord } from "@effect-wal/core/WalRecord"
 import { FuzzRandom } from "@effect-wal/testing/fuzz/FuzzRandom"
 import { finding, type FuzzFinding, type FuzzOutcome, type FuzzTarget } from "@effect-wal/testing/fuzz/FuzzTarget"
-import { NodeHttpServerRequest } from "@effect/platform-node"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Effect, Layer, Result } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import { wholeBody } from "../../src/body/Body.ts"

@@ -1,5 +1,5 @@
 /** Requests without a socket: what the server's own code is handed, in pieces of any size. */
-import { NodeHttpServer } from "@effect/platform-node"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Deferred, Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { IncomingMessage, ServerResponse } from "node:http"

@@ -1,5 +1,5 @@
 /** The log of a real process as JSON: every line is an object, whoever wrote it. */
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem, Schema } from "effect"
 import { append } from "../support/Client.ts"

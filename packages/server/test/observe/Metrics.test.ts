@@ -1,5 +1,5 @@
 /** `/metrics` of a real server: complete, documented, and clean by Prometheus' own checker. */
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,5 +1,5 @@
 /** Traces of a real process at a collector: one append from its request to its PUT to the manifest. */
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import { call } from "../support/Client.ts"

@@ -1,7 +1,7 @@
 /** Secrets are put wherever a configuration or a request can hold one, and looked for in everything that comes out. */
 import { errorAnswer } from "@effect-wal/testing/HttpS3Action"
 import { make as makeDouble } from "@effect-wal/testing/HttpS3Double"
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import { createHash } from "node:crypto"

@@ -1,5 +1,5 @@
 /** Clients that take their answers slowly, or not at all. Slow heads and bodies: `limits.test.ts`. */
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Duration, Effect, FileSystem } from "effect"
 import { readFileSync } from "node:fs"

@@ -1,5 +1,5 @@
 /** TLS beyond that it is served: which versions, what a plain request gets, and the certificate that is renewed. */
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, FileSystem } from "effect"
 import * as Tls from "node:tls"

@@ -1,5 +1,5 @@
 /** Tokens of the real program: two at once, rotation by SIGHUP under load, and what becomes of answers that do not end. */
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, FileSystem, Redacted, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"

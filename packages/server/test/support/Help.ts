@@ -1,5 +1,5 @@
 /** The help of the command `effect-wal`, as it prints it, without a process of its own. */
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Console, Effect, Exit } from "effect"
 import { Command } from "effect/cli"
 import { root } from "../../src/cli/Root.ts"

@@ -1,7 +1,7 @@
 /** A real listening server on 127.0.0.1 with real logs on stores in memory, for one test. */
 import type { SpoolSource } from "@effect-wal/core/store/Spool"
 import type { WalOpenError } from "@effect-wal/core/WalError"
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Context, Duration, Effect, Layer, Metric } from "effect"
 import { HttpServer } from "effect/http"
 import { Tokens } from "../../src/auth/Tokens.ts"

@@ -1,5 +1,5 @@
 /** The command line in this process: the same commands, their output caught. Starting a process takes its time. */
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Console, Effect, Layer, Result, Sink, Stdio, Stream } from "effect"
 import { CliError, Command } from "effect/cli"
 import { ExitCode, exitCodes } from "../../../src/cli/ExitCode.ts"

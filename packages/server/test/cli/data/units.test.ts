@@ -1,5 +1,5 @@
 import { DiskFile } from "@effect-wal/core/node"
-import { NodeServices } from "@effect/platform-node"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem, Option, Result } from "effect"
 import { join } from "node:path"

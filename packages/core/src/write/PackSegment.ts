@@ -26,13 +26,16 @@ export interface Packed {
   readonly memory?: SegmentMemory | undefined
 }
 
-/** So much more than an object needs is taken, so that the next ones, some a little larger, fit too. */
-const margin = 1.125
+/** Rounded up by an eighth at most, so that the next objects, some a little larger, lie in the same memory. */
+const roomFor = (bytes: number): number => {
+  const step = 2 ** Math.max(0, Math.floor(Math.log2(bytes)) - 3)
+  return Math.ceil(bytes / step) * step
+}
 
 /** The object of a packed body: the body is copied below its header, into memory that is used again. */
 const encodePacked = (header: SegmentHeader, body: Uint8Array, { buffers, digest }: PackContext): Packed => {
   const room = encodedHeaderBytes(header)
-  const buffer = buffers.take(Math.ceil(margin * (room + body.length)))
+  const buffer = buffers.take(roomFor(room + body.length))
   buffer.set(body, room)
   const bytes = buffer.subarray(room, room + body.length)
   return { header, ...encodeInPlace(header, { bytes, room }, digest), memory: new SegmentMemory(buffer, buffers) }

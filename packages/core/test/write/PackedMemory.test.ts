@@ -18,7 +18,9 @@ const memoryOf = Effect.fnUntraced(function*(
     },
     rules: rule === undefined ? [] : [rule]
   })
-  for (const nth of [1, 2, 3]) yield* drive(store(log.wal, [{ payload: encode(text(nth)) }]))
+  // The clock stands still after the first: times are part of what is packed, and of its size.
+  yield* drive(store(log.wal, [{ payload: encode(text(1)) }]))
+  for (const nth of [2, 3]) yield* store(log.wal, [{ payload: encode(text(nth)) }])
   const read = yield* readAll(log.wal)
   assert.deepStrictEqual(read.map(({ payload }) => Buffer.from(payload).toString()), [1, 2, 3].map(text))
   return buffers
@@ -31,8 +33,8 @@ describe("memory of packed objects", () => {
     Effect.gen(function*() {
       const buffers = yield* memoryOf({ compression: setting })
       assert.lengthOf(buffers, 3)
+      assert.strictEqual(buffers[2], buffers[1])
       assert.strictEqual(buffers[1], buffers[0])
-      assert.strictEqual(buffers[2], buffers[0])
     }))
 
   it.effect("is not used again where an answer is not known: the request may still be read", () =>

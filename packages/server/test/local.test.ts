@@ -17,8 +17,6 @@ const ndjson = "application/x-ndjson"
 
 const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
 
-const portOf = (output: string): number => Number(/listens on http:\/\/127\.0\.0\.1:(\d+)/.exec(output)?.[1])
-
 const config = (...lines: ReadonlyArray<string>): string =>
   ["server:", "  port: 0", "streams:", "  - id: orders", "    durability:", ...lines.map((line) => `      ${line}`)]
     .join(
@@ -74,7 +72,7 @@ describe("the program on a local log", () => {
       Effect.gen(function*() {
         const start = yield* inDirectory(local)
         const first = yield* startProgram(start)
-        const port = portOf(yield* first.until("log orders open"))
+        const port = yield* first.portOnce("log orders open")
         assert.deepInclude(json(yield* append(port, ndjson, "1\n2\n3\n")), {
           first_seq: 1,
           last_seq: 3,
@@ -91,13 +89,13 @@ describe("the program on a local log", () => {
         assert.include(first.output(), "stream orders: durable to 3, nothing left")
         assert.include(first.output(), "does not survive the loss of this machine's disk")
         const second = yield* startProgram(start)
-        const again = portOf(yield* second.until("log orders open"))
+        const again = yield* second.portOnce("log orders open")
         assert.deepStrictEqual(yield* payloads(again), [1, 2, 3])
         assert.deepInclude(json(yield* append(again, ndjson, "4\n")), { first_seq: 4, epoch: 2 })
         second.kill("SIGKILL")
         assert.strictEqual(yield* second.ended, "SIGKILL")
         const third = yield* startProgram(start)
-        const last = portOf(yield* third.until("log orders open"))
+        const last = yield* third.portOnce("log orders open")
         assert.deepStrictEqual(yield* payloads(last), [1, 2, 3, 4])
       }).pipe(Effect.provide(NodeServices.layer)),
     60_000
@@ -109,10 +107,10 @@ describe("the program on a local log", () => {
       Effect.gen(function*() {
         const start = yield* inDirectory(local)
         const first = yield* startProgram(start)
-        const port = portOf(yield* first.until("log orders open"))
+        const port = yield* first.portOnce("log orders open")
         assert.strictEqual((yield* append(port, ndjson, "1\n")).status, 200)
         const second = yield* startProgram(start)
-        const other = portOf(yield* second.until("stream orders is not open yet"))
+        const other = yield* second.portOnce("stream orders is not open yet")
         const refused = yield* append(other, ndjson, "2\n")
         assert.strictEqual(refused.status, 409)
         assert.strictEqual(json(refused).error.code, "directory_locked")
@@ -145,7 +143,7 @@ describe("the program on a local log", () => {
           Effect.flatMap(before.open("a"), (log) => log.append([{ payload: new Uint8Array(1) }]))
         )
         const program = yield* startProgram({ cwd, args: ["--port", "0"] })
-        const port = portOf(yield* program.until("stream main cannot be opened"))
+        const port = yield* program.portOnce("stream main cannot be opened")
         assert.include(program.output(), "write that (directory: { path: … }) to open it")
         assert.strictEqual((yield* append(port, ndjson, "2\n", "", "main")).status, 500)
         assert.strictEqual((yield* readiness(port)).status, 503)

@@ -13,8 +13,6 @@ const ndjson = "application/x-ndjson"
 
 const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
 
-const portOf = (output: string): number => Number(/listens on http:\/\/127\.0\.0\.1:(\d+)/.exec(output)?.[1])
-
 const config = (streams: string) => `server:\n  port: 0\n  shutdown_timeout: 3s\nstreams:\n${streams}`
 
 const s3Stream = ({ bucket, credentials, endpoint }: DoubleS3Options) => `
@@ -55,12 +53,12 @@ describe("the program", () => {
     Effect.gen(function*() {
       const cwd = yield* temporary
       const first = yield* startProgram({ args: ["--port", "0"], cwd })
-      const port = portOf(yield* first.until("log main open"))
+      const port = yield* first.portOnce("log main open")
       assert.strictEqual((yield* append(port, ndjson, "1\n2\n", "", "main")).status, 200)
       first.kill("SIGKILL")
       assert.strictEqual(yield* first.ended, "SIGKILL")
       const second = yield* startProgram({ args: ["serve", "--port", "0"], cwd })
-      const again = portOf(yield* second.until("log main open"))
+      const again = yield* second.portOnce("log main open")
       assert.deepInclude(json(yield* append(again, ndjson, "3\n", "", "main")), { first_seq: 3, epoch: 2 })
     }).pipe(Effect.provide(NodeServices.layer)))
 
@@ -71,7 +69,7 @@ describe("the program", () => {
       const fs = yield* FileSystem.FileSystem
       yield* fs.writeFileString(`${cwd}/wal.yaml`, config(s3Stream(double.s3Options)))
       const program = yield* startProgram({ args: ["--config", "wal.yaml"], cwd })
-      const port = portOf(yield* program.until("log orders open"))
+      const port = yield* program.portOnce("log orders open")
       assert.strictEqual((yield* append(port, ndjson, "1\n2\n")).status, 200)
       double.rule((request) => request.key.includes("/segments/") ? errorAnswer(503, "SlowDown") : undefined)
       assert.strictEqual((yield* append(port, ndjson, "3\n4\n5\n", "?ack=accepted")).status, 200)
@@ -108,7 +106,7 @@ describe("the program", () => {
           "streams: [{ durability: { backend: { type: object_store, node_id: n, stream_id: a, directory: { path: d } } } }]\n"
       )
       const program = yield* startProgram({ args: ["--config", "wal.yaml"], cwd })
-      const port = portOf(yield* program.until("log a open"))
+      const port = yield* program.portOnce("log a open")
       const status = (token: string) =>
         Effect.map(call(port, "/v1/streams/a", { headers: { authorization: `Bearer ${token}` } }), (answer) =>
           answer.status)
@@ -181,7 +179,7 @@ describe("the program", () => {
     Effect.gen(function*() {
       const cwd = yield* temporary
       const first = yield* startProgram({ args: ["--port", "0"], cwd })
-      const port = portOf(yield* first.until("listens on"))
+      const port = yield* first.portOnce("listens on")
       const other = yield* temporary
       const second = yield* startProgram({ args: ["--port", String(port)], cwd: other })
       assert.strictEqual(yield* second.ended, 1)

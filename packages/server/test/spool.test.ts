@@ -21,8 +21,6 @@ const ndjson = "application/x-ndjson"
 
 const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
 
-const portOf = (output: string): number => Number(/listens on http:\/\/127\.0\.0\.1:(\d+)/.exec(output)?.[1])
-
 const s3Config = ({ bucket, credentials, endpoint }: DoubleS3Options, spool = "") =>
   `server:
   port: 0
@@ -69,7 +67,7 @@ const inOutage = Effect.gen(function*() {
   yield* configure(spoolLine)
   const start = startProgram({ args: ["--config", "wal.yaml"], cwd })
   const program = yield* start
-  const port = portOf(yield* program.until("log orders open"))
+  const port = yield* program.portOnce("log orders open")
   assert.strictEqual(json(yield* append(port, ndjson, "1\n2\n")).ack, "durable")
   double.rule(() => errorAnswer(503, "SlowDown"))
   return { cwd, double, configure, start, program, port }
@@ -103,7 +101,7 @@ describe("the program with a spool whose store is away", () => {
         assert.include(program.output(), "stream orders: durable to 2, in the spool: records 3 to 6, nothing left")
         double.clearRules()
         const next = yield* start
-        const again = portOf(yield* next.until("log orders open"))
+        const again = yield* next.portOnce("log orders open")
         assert.deepStrictEqual(yield* payloads(again), [1, 2, 3, 4, 5, 6])
         assert.deepInclude((yield* status(again)).spool, { records: 0, segments: 0 })
         assert.deepInclude(json(yield* append(again, ndjson, "7\n", "?ack=spooled")), { first_seq: 7, ack: "durable" })
@@ -122,7 +120,7 @@ describe("the program with a spool whose store is away", () => {
         double.clearRules()
         yield* configure("")
         const next = yield* start
-        const again = portOf(yield* next.until("log orders open"))
+        const again = yield* next.portOnce("log orders open")
         assert.include(next.output(), "/waiting/node-0/orders/~spool, is emptied")
         assert.deepStrictEqual(yield* payloads(again), [1, 2, 3, 4])
         const refused = yield* append(again, ndjson, "5\n", "?ack=spooled")

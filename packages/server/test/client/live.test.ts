@@ -10,8 +10,6 @@ import { eventually } from "../support/Wait.ts"
 
 const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
 
-const portOf = (output: string): number => Number(/listens on http:\/\/127\.0\.0\.1:(\d+)/.exec(output)?.[1])
-
 const clientOf = (port: number, options: Partial<WalClientOptions> = {}) =>
   Effect.provide(make({ url: `http://127.0.0.1:${port}`, ...options }), FetchHttpClient.layer)
 
@@ -31,7 +29,7 @@ describe("the client and a server that is killed", () => {
     Effect.gen(function*() {
       const cwd = yield* temporary
       const first = yield* startProgram({ args: ["--port", "0"], cwd })
-      const port = portOf(yield* first.until("log main open"))
+      const port = yield* first.portOnce("log main open")
       // However long a start takes on a machine that has other things to do.
       const client = yield* clientOf(port, { retry: { times: 1_000 } })
       const count = 240
@@ -65,7 +63,7 @@ describe("the client and a server that is killed", () => {
     Effect.gen(function*() {
       const cwd = yield* temporary
       const program = yield* startProgram({ args: ["--port", "0"], cwd })
-      const port = portOf(yield* program.until("log main open"))
+      const port = yield* program.portOnce("log main open")
       const client = yield* clientOf(port)
       const bytes = new Uint8Array([0, 255, 10])
       assert.deepInclude(

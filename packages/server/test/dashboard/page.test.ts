@@ -15,8 +15,6 @@ const addressOf = (port: number) => `http://127.0.0.1:${port}/`
 
 const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped())
 
-const portOf = (output: string): number => Number(/listens on http:\/\/127\.0\.0\.1:(\d+)/.exec(output)?.[1])
-
 /** What Chromium writes into the console for a server that is not there, whatever a page does about it. */
 const isUnreachable = (complaint: string): boolean =>
   /net::ERR_|ERR_INCOMPLETE_CHUNKED|Failed to load resource/.test(complaint)
@@ -51,7 +49,7 @@ describe.skipIf(chromiumPath === undefined)("the page", () => {
       const cwd = yield* temporary
       const first = yield* startProgram({ args: ["--port", "0"], cwd })
       yield* first.until("log main open")
-      const port = portOf(yield* first.until("listens on http://127.0.0.1:"))
+      const port = yield* first.portOnce("listens on http://127.0.0.1:")
       const { complaints, gone, page, shows } = yield* openPage(addressOf(port))
       yield* append(port, ndjson, "1\n2\n", "", "main")
       yield* shows("#positions", /Durable to2/)

@@ -161,6 +161,7 @@ describe("a broken example", () => {
         const output = program.output()
         const expected = each.map((edit) => [lineOf(text, edit), edit] as const).toSorted(([a], [b]) => a - b)
         const lines = output.trimEnd().split("\n")
+        assert.match(lines.pop() ?? "", /^ {2}what to do: /)
         assert.strictEqual(lines.length, expected.length, output)
         for (const [index, [line, [, , path, rule]]] of expected.entries()) {
           assert.include(lines[index], `/wal.yaml:${line}: ${path}: `)

@@ -42,8 +42,6 @@ const started = Effect.fnUntraced(function*(
 /** Processes start slowly on a busy machine; nothing is timed. */
 const hangMillis = 180_000
 
-const portOf = (output: string): number => Number(/listens on http:\/\/127\.0\.0\.1:(\d+)/.exec(output)?.[1])
-
 /** Tries until the stream is open; the test's own time-out bounds it. */
 const appendOnceOpen = (port: number, stream: string): Effect.Effect<void> =>
   Effect.flatMap(
@@ -54,7 +52,7 @@ const appendOnceOpen = (port: number, stream: string): Effect.Effect<void> =>
 /** What a process has said that has stored one record. */
 const afterOneAppend = Effect.fnUntraced(function*(log: string, args: ReadonlyArray<string> = []) {
   const program = yield* started(log, args)
-  yield* appendOnceOpen(portOf(yield* program.until("listens on")), "audit")
+  yield* appendOnceOpen(yield* program.portOnce("listens on"), "audit")
   program.kill("SIGTERM")
   assert.strictEqual(yield* program.ended, 0)
   return program.output()
@@ -68,7 +66,7 @@ describe("logs as JSON", () => {
         const program = yield* started("{ format: json, level: debug }")
         yield* program.until("log audit open")
         yield* program.until("log orders open")
-        const port = portOf(yield* program.until("listens on"))
+        const port = yield* program.portOnce("listens on")
         assert.strictEqual((yield* append(port, "application/x-ndjson", "1\n2\n")).status, 200)
         yield* program.until("Segment PUT complete")
         program.kill("SIGTERM")

@@ -34,8 +34,6 @@ streams:
     durability: { path: audit }
 `
 
-const portOf = (output: string): number => Number(/listens on http:\/\/127\.0\.0\.1:(\d+)/.exec(output)?.[1])
-
 /** The text of `/metrics` of a process that has stored and answered something. */
 const scrapeProcess = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
@@ -43,7 +41,7 @@ const scrapeProcess = Effect.gen(function*() {
   yield* fs.writeFileString(`${cwd}/wal.yaml`, config)
   const program = yield* startProgram({ args: ["--config", "wal.yaml"], cwd })
   yield* program.until("log orders open")
-  const port = portOf(yield* program.until("log audit open"))
+  const port = yield* program.portOnce("log audit open")
   for (const stream of ["orders", "audit"]) {
     assert.strictEqual((yield* append(port, "application/x-ndjson", "1\n2\n", "", stream)).status, 200)
   }

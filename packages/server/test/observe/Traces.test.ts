@@ -9,8 +9,6 @@ import { attributeOf, type Collector, type Span, startCollector } from "./Collec
 /** Processes start slowly on a busy machine; nothing is timed. */
 const hangMillis = 180_000
 
-const portOf = (output: string): number => Number(/listens on http:\/\/127\.0\.0\.1:(\d+)/.exec(output)?.[1])
-
 const token = "a-secret-token-of-some-length-0123456789"
 
 interface RunOptions {
@@ -39,7 +37,7 @@ streams:
 `
   )
   const program = yield* startProgram({ args: ["--config", "wal.yaml"], cwd, env: { WAL_TOKEN: token, ...env } })
-  yield* use(portOf(yield* program.until("log orders open")))
+  yield* use(yield* program.portOnce("log orders open"))
   program.kill("SIGTERM")
   assert.strictEqual(yield* program.ended, 0)
   return program.output()

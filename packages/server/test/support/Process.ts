@@ -6,6 +6,12 @@ import { fileURLToPath } from "node:url"
 
 const main = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
 
+/** The port in what a server prints when it listens. */
+const portOf = (output: string): number | undefined => {
+  const [, port] = /listens on https?:\/\/[^/\s]*:(\d+)(?=\D)/.exec(output) ?? []
+  return port === undefined ? undefined : Number(port)
+}
+
 export interface Program {
   readonly pid: number
   readonly kill: (signal: NodeJS.Signals) => boolean
@@ -13,6 +19,8 @@ export interface Program {
   readonly output: () => string
   /** Completes when the output holds `text`; dies when the program ends before. */
   readonly until: (text: string) => Effect.Effect<string>
+  /** The port that it listens on, once the output holds that and `text`: which of them comes first is open. */
+  readonly portOnce: (text: string) => Effect.Effect<number>
   /** Completes with the exit code, or the signal that ended it. */
   readonly ended: Effect.Effect<number | string>
 }
@@ -65,15 +73,18 @@ export const startProgram = (options: ProgramOptions): Effect.Effect<Program, ne
           watchers.add(check)
           check()
         })
+      const once = <A>(text: string, value: () => A | undefined) =>
+        when(() => {
+          const found = output.includes(text) ? value() : undefined
+          if (found !== undefined) return Effect.succeed(found)
+          return end === undefined ? undefined : Effect.die(new Error(`ended with ${end} before ${text}:\n${output}`))
+        })
       return {
         pid: child.pid ?? 0,
         kill: (signal) => child.kill(signal),
         output: () => output,
-        until: (text) =>
-          when(() => {
-            if (output.includes(text)) return Effect.succeed(output)
-            return end === undefined ? undefined : Effect.die(new Error(`ended with ${end} before ${text}:\n${output}`))
-          }),
+        until: (text) => once(text, () => output),
+        portOnce: (text) => once(text, () => portOf(output)),
         ended: when(() => end === undefined ? undefined : Effect.succeed(end))
       }
     }),

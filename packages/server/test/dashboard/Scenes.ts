@@ -60,8 +60,7 @@ export const startScene = Effect.gen(function*() {
   const program = yield* startProgram({ args: ["serve", "--config", "wal.yaml"], cwd })
   for (const [id] of loads) yield* program.until(`log ${id} open`)
   // The logs can be open before the server listens.
-  const listening = yield* program.until("listens on http://127.0.0.1:")
-  const port = Number(/listens on http:\/\/127\.0\.0\.1:(\d+)/.exec(listening)?.[1])
+  const port = yield* program.portOnce("listens on http://127.0.0.1:")
 
   const held = yield* Queue.unbounded<Deferred.Deferred<void>>()
   const slowly = () =>

@@ -66,7 +66,7 @@ const ndjson = "application/x-ndjson"
 export const serve = Effect.fnUntraced(function*(name: string, { cwd, env }: Place) {
   const program = yield* startProgram({ args: ["serve", "--config", pathOf(name), "--port", "0"], cwd, env })
   const stream = streamOf(name)
-  const port = Number(/listens on http:\/\/127\.0\.0\.1:(\d+)/.exec(yield* program.until(`log ${stream} open`))?.[1])
+  const port = yield* program.portOnce(`log ${stream} open`)
   const records = `/v1/streams/${stream}/records`
   return {
     program,

@@ -75,8 +75,7 @@ describe("secrets", () => {
       Effect.gen(function*() {
         const { cwd, double, fs } = yield* begin
         const program = yield* startProgram({ args: ["serve", "--config", "wal.yaml"], cwd, env })
-        const output = yield* program.until("log orders open")
-        const port = Number(/listens on http:\/\/127\.0\.0\.1:(\d+)/.exec(output)?.[1])
+        const port = yield* program.portOnce("log orders open")
         const authorization = `Bearer ${secrets.tokenInFile}`
         const record = {
           payload: secrets.payload,

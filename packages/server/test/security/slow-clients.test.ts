@@ -135,8 +135,7 @@ describe("live tails that nobody reads", () => {
       const fs = yield* FileSystem.FileSystem
       const cwd = yield* fs.makeTempDirectoryScoped()
       const program = yield* startProgram({ args: ["--port", "0"], cwd })
-      const output = yield* program.until("log main open")
-      const port = Number(/listens on http:\/\/127\.0\.0\.1:(\d+)/.exec(output)?.[1])
+      const port = yield* program.portOnce("log main open")
       const residentBytes = () =>
         1_024 * Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${program.pid}/status`, "utf8"))?.[1])
       const atStart = residentBytes()

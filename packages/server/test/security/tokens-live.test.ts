@@ -26,7 +26,7 @@ const started = Effect.gen(function*() {
   yield* fs.writeFileString(`${cwd}/old-token`, "token-one\n")
   yield* fs.writeFileString(`${cwd}/new-token`, "token-two\n")
   const program = yield* startProgram({ args: ["serve", "--config", "wal.yaml"], cwd })
-  const port = Number(/listens on http:\/\/127\.0\.0\.1:(\d+)/.exec(yield* program.until("log a open"))?.[1])
+  const port = yield* program.portOnce("log a open")
   const statusOf = (token: string) =>
     Effect.map(
       call(port, "/v1/streams/a", { headers: { authorization: `Bearer ${token}` } }),

@@ -12,6 +12,10 @@ type Reason = NonNullable<Readiness["reasons"]>[number]
 /** A buffer that is as full as this has no room for the next call, if that is not a small one. */
 const fullShare = 0.9
 
+/** Whether a spool takes what comes: that is as good as a store that does. */
+export const isSpooling = ({ spool }: Pick<WalStatus, "spool">): boolean =>
+  spool !== undefined && spool.problem === undefined
+
 /** Why a log that was opened cannot take records now; `undefined` when it can. */
 const statusReason = (
   status: WalStatus,
@@ -27,8 +31,7 @@ const statusReason = (
       message: `the buffer holds ${status.buffered.bytes} of ${status.buffered.limitBytes} bytes`
     }
   }
-  // A spool that takes what comes is as good as a store that does.
-  if (status.spool !== undefined && status.spool.problem === undefined) return undefined
+  if (isSpooling(status)) return undefined
   if (status.storeFailingSinceMillis !== undefined && nowMillis - status.storeFailingSinceMillis >= graceMillis) {
     return {
       code: "store_unavailable",

@@ -16,6 +16,8 @@ import {
   type SegmentSettings
 } from "./SegmentRhythm.ts"
 
+export { queuedPerWorker }
+
 /** Options of a log that decide about what is at risk; those of an open log fit. */
 export type LossSettings = SegmentSettings & Pick<WalOptions, "maxBufferedBytes">
 

@@ -13,7 +13,7 @@ import { Cause, Clock, Context, Duration, Effect, Layer, Schedule } from "effect
 import { openedStatus, streamStatus } from "../handlers/StatusJson.ts"
 import type { Lifecycle } from "../Lifecycle.ts"
 import { LogOpener, type StreamSetup } from "../LogOpener.ts"
-import { notReadyReasons } from "../Readiness.ts"
+import { isSpooling, notReadyReasons } from "../Readiness.ts"
 import { Settings } from "../Settings.ts"
 import { type StreamEntry, Streams } from "../Streams.ts"
 import { activityOf } from "./ActivityView.ts"
@@ -126,7 +126,7 @@ const failingOf = (status: WalStatus, now: number, storeGrace: Duration.Duration
   status.storeFailingSinceMillis === undefined ? undefined : {
     millis: now - status.storeFailingSinceMillis,
     graceMillis: Duration.toMillis(storeGrace),
-    isSpooling: status.spool !== undefined && status.spool.problem === undefined
+    isSpooling: isSpooling(status)
   }
 
 export class DashboardData extends Context.Service<DashboardData, {

@@ -4,6 +4,7 @@
  * The latency of a PUT has fixed ones. The others follow from the settings of the stream, as a preset's own normal state
  * must not trip them: what is a backlog for one preset is one segment of another.
  */
+import { queuedPerWorker } from "@effect-wal/core/model/LossWindow"
 import type { WalOptions } from "@effect-wal/core/WalOptions"
 import { Duration } from "effect"
 import type { Judged, Level } from "./Snapshot.ts"
@@ -16,9 +17,6 @@ export interface Threshold {
 
 /** Slowest PUT of a hundred, in milliseconds. */
 export const putThreshold: Threshold = { warn: 200, page: 500 }
-
-/** Sealed segments that can wait, for each worker. */
-const queuedPerWorker = 16
 
 /** How many sealed segments a log lets wait. */
 export const queueSegments = ({ parallelPut }: WalOptions): number => queuedPerWorker * parallelPut.workers

@@ -54,8 +54,6 @@ const serverText = (seen: Seen, streams: ReadonlyArray<SeenStream>, phase: Serve
 
 const wantsEvents = (accept: string | undefined): boolean => accept?.includes("text/event-stream") === true
 
-const noStore = { "cache-control": "no-store", "x-content-type-options": "nosniff" }
-
 const utf8 = new TextEncoder()
 
 const feedRoute = HttpRouter.use(Effect.fn(function*(router) {
@@ -95,13 +93,12 @@ const feedRoute = HttpRouter.use(Effect.fn(function*(router) {
     if (wantsEvents(request.headers["accept"])) {
       return HttpServerResponse.stream(feed(authorization), {
         contentType: "text/event-stream",
-        headers: { ...noStore, "x-accel-buffering": "no" }
+        headers: { "x-accel-buffering": "no" }
       })
     }
     const told: Told = { server: "", streams: new Map() }
     return HttpServerResponse.text(eventText(seen, streams, server, told), {
-      contentType: "application/json",
-      headers: noStore
+      contentType: "application/json"
     })
   })
   yield* router.add("GET", "/v1/dashboard", (request) => answering(answer(request)))
@@ -122,10 +119,7 @@ const pageRoute = HttpRouter.use(Effect.fn(function*(router) {
     etag,
     "cache-control": "no-cache",
     "content-security-policy": contentSecurityPolicy,
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "referrer-policy": "no-referrer",
-    "x-content-type-options": "nosniff"
+    "cross-origin-opener-policy": "same-origin"
   }
   const whole = HttpServerResponse.text(html, { contentType: "text/html; charset=utf-8", headers })
   const unchanged = HttpServerResponse.empty({ status: 304, headers })

@@ -9,27 +9,19 @@ import { findStore, findTarget, type StoreInput, type TargetInput } from "./Targ
 
 const isClosedPipe = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "EPIPE"
 
+const onStdoutError = (listener: (error: unknown) => void) =>
+  Effect.acquireRelease(
+    Effect.sync(() => process.stdout.on("error", listener)),
+    () => Effect.sync(() => process.stdout.off("error", listener))
+  )
+
 /** Nobody reads on, as behind `| head`: a command that only reads has nothing left to do, and ends well. */
-const endWithReader = Effect.acquireRelease(
-  Effect.sync(() => {
-    const listener = (error: unknown) => {
-      if (isClosedPipe(error)) process.exit(0)
-    }
-    process.stdout.on("error", listener)
-    return listener
-  }),
-  (listener) => Effect.sync(() => process.stdout.off("error", listener))
-)
+const endWithReader = onStdoutError((error) => {
+  if (isClosedPipe(error)) process.exit(0)
+})
 
 /** A command that changes something goes on: what it says at its end is lost, what it does is not. */
-const outliveReader = Effect.acquireRelease(
-  Effect.sync(() => {
-    const listener = () => undefined
-    process.stdout.on("error", listener)
-    return listener
-  }),
-  (listener) => Effect.sync(() => process.stdout.off("error", listener))
-)
+const outliveReader = onStdoutError(() => undefined)
 
 /** What a command does to its target. */
 export type Effecting = "reads" | "changes"

@@ -246,8 +246,9 @@ export class Workload {
     return Effect.map(appended.spooled, () => {
       if (settings.spoolBytes === undefined) return durable()
       for (const id of ids) records.spooled.add(id)
-      // The worst moment, if the disk has not kept it.
-      if (this.random.chance(killedWhenTold)) writer.process.interruptAfter(this.random.below(3), "kill")
+      // The worst moment, if the disk has not kept it. In a world that has healed nobody is killed.
+      const isKilled = this.random.chance(killedWhenTold)
+      if (isKilled && !this.world.isHealed) writer.process.interruptAfter(this.random.below(3), "kill")
     })
   }
 

@@ -16,7 +16,8 @@ export const diskErrors: Readonly<Record<Tag, ErrorEntry>> = {
     "not-durable",
     true,
     "the disk below the log has no room",
-    "Make room. What was accepted before waits in memory and is stored then; appends go on without a restart."
+    "Make room. Nothing of the call was appended. What was accepted before waits in memory and is stored then; appends go on "
+      + "without a restart."
   ),
   DirectoryLocked: entry(
     "directory_locked",

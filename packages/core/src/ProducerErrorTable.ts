@@ -16,7 +16,7 @@ export const producerErrors: Readonly<Record<ProducerError["_tag"], ErrorEntry>>
     422,
     "not-durable",
     false,
-    "other records were appended under the same producer and sequence, or the same `Idempotency-Key`",
+    "records with other payloads were appended under the same producer and sequence, or the same `Idempotency-Key`",
     "Send exactly the same records again, or these ones under a new sequence or key. Nothing of this call was appended."
   ),
   ProducerSequenceTooOld: entry(

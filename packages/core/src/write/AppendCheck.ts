@@ -36,12 +36,15 @@ export class AppendCheck {
     return measureCall(measured, producer, limits, this.parts.digest)
   }
 
-  /** Why so many more records are not taken, whatever they are. */
-  refusal(count: number): AppendError | undefined {
+  /**
+   * Why so many more records are not taken, whatever they are. A call of which a part was accepted waits for the disk as for
+   * any other room: `DiskFull` says that nothing of a call was.
+   */
+  refusal(count: number, isBegun = false): AppendError | undefined {
     const { fate } = this.parts
     if (fate.refusal !== undefined) return fate.refusal
     if (fate.refusesAppends) return new WalClosed({ streamId: this.settings.streamId })
-    return this.parts.refusal() ?? this.exhaustion(count)
+    return (isBegun ? undefined : this.parts.refusal()) ?? this.exhaustion(count)
   }
 
   /** So many more numbers do not exist. */

@@ -360,7 +360,7 @@ export class Segmenter {
     let index = 0
     const attempt = (): Effect.Effect<Admitted, AppendError> | undefined => {
       first ??= this.last + 1
-      const refusal = this.check.refusal(records.length - index)
+      const refusal = this.check.refusal(records.length - index, index > 0)
       if (refusal !== undefined) return Effect.fail(refusal)
       // The same call may have been accepted, from another caller, while this one waited.
       const known = this.known(measured)

@@ -91,6 +91,28 @@ const fullTests = ({ backend, test }: Suite) => {
       const next = yield* open(place)
       assert.deepStrictEqual(yield* readAll(next.wal), dense(15))
     }))
+
+  test("a call of which a part was accepted before the disk was full is not refused: all of it is stored, once", (place) =>
+    Effect.gen(function*() {
+      const limits = { segment: { maxBytes: 2_000 }, maxRecordBytes: 1_000, maxBufferedBytes: 20_000 }
+      const { faults, wal } = yield* open(place, limits)
+      let full = true
+      faults.rule((request) => full && isPut(request) ? { _tag: "Fail", reason: "StoreFull" } : undefined)
+      const appending = yield* start(wal.append(range(1, 60).map((n) => sized(900, n))))
+      yield* until(Effect.map(wal.status, (status) => status.lastStoreError?.includes("StoreFull") === true))
+      const { lastAccepted } = yield* wal.status
+      assert.isTrue(lastAccepted > 0 && lastAccepted < 60, String(lastAccepted))
+      // A flush seals what is open, which wakes who waits for room.
+      yield* start(wal.flush)
+      yield* TestClock.adjust("1 minute")
+      assert.isFalse(isDone(appending))
+      assert.strictEqual((yield* failureOf(wal.append([sized(1)])))._tag, "DiskFull")
+      full = false
+      assert.deepInclude(yield* drive(Fiber.join(appending)), { first: 1, last: 60 })
+      yield* drive(wal.flush)
+      const read = yield* drive(Stream.runCollect(wal.read()))
+      assert.deepStrictEqual([...read].map((record) => record.payload[0]), [...range(1, 60)])
+    }))
 }
 
 const idleTests = ({ test }: Suite) => {

@@ -18,9 +18,9 @@ import { FetchHttpClient, HttpClient, HttpClientRequest, HttpRouter, HttpServerR
 import type { HttpClientError } from "effect/http"
 import { createServer } from "node:http"
 
-/** A request that waits for its answer. The log keeps the record in it; the rest is for `onDurable`. */
+/** A request that waits for its answer. The log keeps the record in it; the rest is for the hooks of the input. */
 interface Hook extends AppendRecord {
-  readonly answer: Deferred.Deferred<void>
+  readonly answer: Deferred.Deferred<202 | 413>
 }
 
 /** Requests on their way into the log: a few, so that a slow log slows down who sends. */
@@ -35,11 +35,10 @@ const Routes = HttpRouter.use(Effect.fnUntraced(function*(router) {
     "/hooks",
     Effect.fnUntraced(function*(request) {
       const payload = new Uint8Array(yield* request.arrayBuffer)
-      const answer = yield* Deferred.make<void>()
+      const answer = yield* Deferred.make<202 | 413>()
       const contentType = request.headers["content-type"] ?? "application/octet-stream"
       yield* Queue.offer(hooks, { payload, contentType, answer })
-      yield* Deferred.await(answer)
-      return HttpServerResponse.empty({ status: 202 })
+      return HttpServerResponse.empty({ status: yield* Deferred.await(answer) })
     })
   )
 }))
@@ -77,7 +76,9 @@ const program = Effect.gen(function*() {
   const { logId } = yield* wal.status
 
   const input = DurableInput.make(wal, Stream.fromQueue(yield* Hooks), {
-    onDurable: (hooks) => Effect.forEach(hooks, ({ answer }) => Deferred.succeed(answer, undefined), { discard: true })
+    // Whoever sends something too large gets this answer alone, and the others get theirs.
+    onRefused: ({ answer }) => Deferred.succeed(answer, 413),
+    onDurable: (hooks) => Effect.forEach(hooks, ({ answer }) => Deferred.succeed(answer, 202), { discard: true })
   })
 
   yield* input.run(

@@ -54,6 +54,15 @@ describe("webhook-relay", () => {
       assert.include(third.output(), "log hooks closed")
     }))
 
+  example("tells who sends more than the log takes, and goes on", (cwd) =>
+    Effect.gen(function*() {
+      const downstream = yield* makeDownstream(() => 204)
+      const relay = yield* startRelay(cwd, downstream.url)
+      assert.deepStrictEqual(yield* Effect.forEach(["one", "x".repeat(17 << 20), "two"], relay.post), [202, 413, 202])
+      yield* until(Effect.sync(() => downstream.taken.length === 2))
+      assert.deepStrictEqual(unique(downstream.taken.map(({ body }) => body)), ["one", "two"])
+    }))
+
   example("keeps apart what the other server refuses for good", (cwd) =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem

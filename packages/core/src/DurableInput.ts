@@ -43,6 +43,7 @@ export type { Delivery, OpenDelivery } from "./input/Deliveries.ts"
 export type { Handler, HandlerOptions, InputReport } from "./input/Handling.ts"
 export type { Unreadable } from "./input/InputLog.ts"
 export type { HandleMode, InputOptions } from "./input/InputOptions.ts"
+export type { RefusedElement } from "./input/Offer.ts"
 
 /** What every input can fail with, beside its source, its hooks and its handler. */
 export type DurableInputError = InputError | ReadError
@@ -56,6 +57,8 @@ export interface DurableInput<A, E, R> {
    * Interrupting it stops it gracefully, as `stopWhen` does: nothing more is taken from the source, what was taken becomes
    * durable and is acknowledged, handlers that run may finish and are committed, and all else stays in the log for the next
    * run. What is not finished after `stopTimeout` is interrupted, and comes again too.
+   * What the source has in its own hands then, in a buffer or an effect of its own, goes with it: a source that cannot give
+   * that again is better ended than stopped.
    *
    * It fails with what the source fails with, after all before that is handled; at once with what ends the log; and, where
    * no `deadLetter` is given, as a handler did that failed for good.
@@ -107,17 +110,28 @@ const over = <A extends B, B, E, R>(
  * An input of records. What the source's elements carry beside a record is for the hooks, as a handle of its message. The
  * payload that a handler gets is a view: copy it to keep it longer than the handling.
  */
-export const make = <A extends AppendRecord, E, R, E1 = never, R1 = never, E2 = never, R2 = never>(
+export const make = <
+  A extends AppendRecord,
+  E,
+  R,
+  E1 = never,
+  R1 = never,
+  E2 = never,
+  R2 = never,
+  E3 = never,
+  R3 = never
+>(
   wal: WalService,
   source: Stream.Stream<A, E, R>,
-  options: InputOptions<A, LostRange, E1, R1, E2, R2> = {}
-): DurableInput<AppendRecord, E | E1 | E2 | DurableInputError, R | R1 | R2> => {
-  const { onDurable, onUnreadable } = options
-  return over(specOf<A, AppendRecord, E | E1 | E2 | DurableInputError, R | R1 | R2>({
+  options: InputOptions<A, LostRange, E1, R1, E2, R2, E3, R3> = {}
+): DurableInput<AppendRecord, E | E1 | E2 | E3 | DurableInputError, R | R1 | R2 | R3> => {
+  const { onDurable, onRefused, onUnreadable } = options
+  return over(specOf<A, AppendRecord, E | E1 | E2 | E3 | DurableInputError, R | R1 | R2 | R3>({
     log: ofRecords(wal),
     source,
     sizeOf: ({ payload }) => payload.length,
     onDurable,
+    onRefused,
     // In a log of records nothing else is unreadable.
     onUnreadable: onUnreadable &&
       ((unreadable) => unreadable._tag === "LostRange" ? onUnreadable(unreadable) : Effect.void)
@@ -140,15 +154,29 @@ const ofValues = <A, RD, RE>(
 })
 
 /** An input of values of a Schema. What the source's elements carry beside a value is for the hooks. */
-export const typed = <A extends B, B, RD, RE, E, R, E1 = never, R1 = never, E2 = never, R2 = never>(
+export const typed = <
+  A extends B,
+  B,
+  RD,
+  RE,
+  E,
+  R,
+  E1 = never,
+  R1 = never,
+  E2 = never,
+  R2 = never,
+  E3 = never,
+  R3 = never
+>(
   log: TypedWalService<B, RD, RE>,
   source: Stream.Stream<A, E, R>,
-  options: InputOptions<A, Unreadable, E1, R1, E2, R2> = {}
-): DurableInput<B, E | E1 | E2 | DurableInputError | RecordDecodeError, R | R1 | R2 | RD | RE> =>
-  over(specOf<A, B, E | E1 | E2 | DurableInputError | RecordDecodeError, R | R1 | R2 | RD | RE>({
+  options: InputOptions<A, Unreadable, E1, R1, E2, R2, E3, R3> = {}
+): DurableInput<B, E | E1 | E2 | E3 | DurableInputError | RecordDecodeError, R | R1 | R2 | R3 | RD | RE> =>
+  over(specOf<A, B, E | E1 | E2 | E3 | DurableInputError | RecordDecodeError, R | R1 | R2 | R3 | RD | RE>({
     log: ofValues(log),
     source,
     sizeOf: () => 0,
     onDurable: options.onDurable,
+    onRefused: options.onRefused,
     onUnreadable: options.onUnreadable
   }, options))

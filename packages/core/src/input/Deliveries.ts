@@ -132,6 +132,7 @@ export const makeDeliveries = <A extends B, B, E, R>(
     const isMemory = spec.handle === "after-accepted" || before.logId === ""
     const startSeq = isMemory ? yield* log.flush : before.lastAccepted
     const meters = yield* inputMeters({ stream: before.streamId, cursor })
+    yield* Effect.addFinalizer(() => Effect.sync(meters.ended))
     const room = new Room(spec)
     const release = (seq: SequenceNumber) => {
       room.releaseThrough(seq)

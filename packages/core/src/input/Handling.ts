@@ -76,7 +76,8 @@ const attempts = Effect.fnUntraced(function*<A, E, E2, R>(
 ): Effect.fn.Return<Outcome<E>, never, R> {
   const step = options.retry === undefined ? undefined : yield* Schedule.toStep(options.retry)
   for (let attempt = 1;; attempt++) {
-    const exit = yield* Effect.exit(handler(value, { seq, value, isReplay }))
+    // One that throws instead of giving an effect has died like any other.
+    const exit = yield* Effect.exit(Effect.suspend(() => handler(value, { seq, value, isReplay })))
     if (Exit.isSuccess(exit)) return "done"
     const wait = step === undefined ? undefined : yield* waitAfter(step, exit.cause)
     if (wait === undefined) return exit.cause
@@ -117,7 +118,7 @@ const handleOne = Effect.fnUntraced(function*<A, E, E2, R>(
   }
   if (deadLetter === undefined || Cause.hasInterruptsOnly(outcome)) return yield* fail(outcome)
   const { isReplay, seq, value } = delivery
-  const kept = yield* Effect.exit(deadLetter({ seq, value, isReplay }, outcome))
+  const kept = yield* Effect.exit(Effect.suspend(() => deadLetter({ seq, value, isReplay }, outcome)))
   if (Exit.isFailure(kept)) return yield* fail(kept.cause)
   tally.deadLettered++
   meters.deadLettered()
@@ -151,7 +152,13 @@ export const runInput = Effect.fnUntraced(function*<A extends B, B, E, R, E2, E3
     Fiber.interrupt(work)
   )
   const finish = stop.within(Effect.asVoid(Fiber.await(work)), late)
-  if (options.stopWhen !== undefined) yield* Effect.forkChild(Effect.andThen(options.stopWhen, stop.ask))
+  if (options.stopWhen !== undefined) {
+    yield* Effect.andThen(options.stopWhen, stop.ask).pipe(
+      // A wish to stop that can never come any more would go unnoticed.
+      Effect.catchCause((cause) => Deferred.failCause(failure, cause)),
+      Effect.forkChild
+    )
+  }
   yield* Effect.raceFirst(Fiber.await(work), Effect.andThen(stop.awaitAsked, finish)).pipe(
     Effect.onInterrupt(() => Effect.andThen(stop.ask, finish))
   )

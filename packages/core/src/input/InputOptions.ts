@@ -4,12 +4,22 @@ import { defaultCursor } from "../format/CursorSet.ts"
 import { ConfigError, type ConfigProblem } from "../WalError.ts"
 import type { Producer } from "../WalService.ts"
 import type { InputLog, Unreadable } from "./InputLog.ts"
+import type { RefusedElement } from "./Offer.ts"
 
 /** When an element is handled: once it is durable, or as soon as the log has accepted it. */
 export type HandleMode = "after-durable" | "after-accepted"
 
 /** `U` is what of the log cannot be delivered. */
-export interface InputOptions<A, U extends Unreadable = Unreadable, E = never, R = never, E2 = never, R2 = never> {
+export interface InputOptions<
+  A,
+  U extends Unreadable = Unreadable,
+  E = never,
+  R = never,
+  E2 = never,
+  R2 = never,
+  E3 = never,
+  R3 = never
+> {
   /**
    * `after-durable` (default): an element is read back from the log and handled once it is durable. `after-accepted`: it is
    * handled as soon as it has its number, while it is being stored: sooner by the time of a PUT, and a crash in between can
@@ -43,6 +53,14 @@ export interface InputOptions<A, U extends Unreadable = Unreadable, E = never, R
    */
   readonly onDurable?: (elements: Array.NonEmptyReadonlyArray<A>) => Effect.Effect<unknown, E, R>
   /**
+   * Where an element goes that the log refuses: too large, a field that breaks a rule, a producer's number that was used for
+   * another element. It is not in the log then and no handler sees it; the others of its chunk are appended without it.
+   * Called before what comes after the element is appended, and again where the source gives the element again. Once it has
+   * succeeded, the element is acknowledged to the source in its turn, as if it were in the log. Default: the input fails with
+   * the error.
+   */
+  readonly onRefused?: (element: A, error: RefusedElement) => Effect.Effect<unknown, E3, R3>
+  /**
    * Called for what stands in the log and cannot be delivered, which is then committed: a range that damage took away; in a
    * log of values also a record that does not decode. Default: the input fails with the error that reading gives. A lost
    * range counts as acknowledged when the log delivers it, whatever becomes of this call.
@@ -66,6 +84,7 @@ export interface InputSpec<A extends B, B, E, R> {
   readonly sizeOf: (element: A) => number
   readonly producer: ((element: A) => Producer) | undefined
   readonly onDurable: ((elements: Array.NonEmptyReadonlyArray<A>) => Effect.Effect<unknown, E, R>) | undefined
+  readonly onRefused: ((element: A, error: RefusedElement) => Effect.Effect<unknown, E, R>) | undefined
   readonly onUnreadable: ((unreadable: Unreadable) => Effect.Effect<unknown, E, R>) | undefined
   readonly stopTimeout: Duration.Duration
 }
@@ -74,9 +93,9 @@ const defaultMaxPending = 10_000
 const defaultMaxPendingBytes = 67_108_864
 const defaultStopTimeout = Duration.seconds(10)
 
-/** Sets what the caller left open. `onUnreadable` is typed by the log, so it comes apart. */
+/** Sets what the caller left open. The hooks have errors of their own, so they come apart. */
 export const specOf = <A extends B, B, E, R>(
-  parts: Pick<InputSpec<A, B, E, R>, "log" | "source" | "sizeOf" | "onDurable" | "onUnreadable">,
+  parts: Pick<InputSpec<A, B, E, R>, "log" | "source" | "sizeOf" | "onDurable" | "onRefused" | "onUnreadable">,
   options: Pick<
     InputOptions<A>,
     "cursor" | "handle" | "maxPending" | "maxPendingBytes" | "producer" | "sizeOf" | "stopTimeout"

@@ -3,13 +3,14 @@
  *
  * Owns: the source, the order of acknowledgements. Does not own: handling, and the cursor.
  */
-import { Array, Cause, Effect, Exit, Fiber, Pull, Queue, Schedule, Stream } from "effect"
+import { Array, Cause, Effect, Exit, Fiber, Pull, Queue, Stream } from "effect"
 import type { AppendError, CursorError, WalEnd } from "../WalError.ts"
 import type { SequenceNumber } from "../WalRecord.ts"
 import type { Appended } from "../WalService.ts"
 import type { Readable } from "./InputLog.ts"
 import type { InputMeters } from "./InputMetrics.ts"
 import type { InputSpec } from "./InputOptions.ts"
+import { offerOne, offerTogether } from "./Offer.ts"
 import type { Room } from "./Room.ts"
 import type { StopSignal } from "./StopSignal.ts"
 
@@ -31,47 +32,33 @@ export interface IntakeParts<A extends B, B, E, R> {
   readonly onSettled: (seq: SequenceNumber) => Effect.Effect<void, CursorError>
 }
 
-/** A disk without room gets some, or a person gives it some; the source waits meanwhile. */
-const diskFullPause = Schedule.spaced("1 second")
-
-/** What became of one call: `undefined` where an earlier one has appended its elements, and it is not known under which numbers. */
-type Taken = Appended | undefined
-
-/** Appends; waits where the disk is full, and takes what a producer is past for appended. */
-const append = <A extends B, B, E, R>(
-  { log, producer }: InputSpec<A, B, E, R>,
-  elements: Array.NonEmptyReadonlyArray<A>
-): Effect.Effect<Taken, AppendError, R> =>
-  log.append(elements, producer === undefined ? {} : { producer: producer(elements[0]) }).pipe(
-    Effect.tapError((error) => error._tag === "DiskFull" ? Effect.logWarning(error.message) : Effect.void),
-    Effect.retry({ while: (error) => error._tag === "DiskFull", schedule: diskFullPause }),
-    Effect.catchTag("ProducerSequenceTooOld", () => Effect.succeed(undefined))
-  )
-
 /** Appends elements that have room, and tells of each. */
 const appendAll = Effect.fnUntraced(function*<A extends B, B, E, R>(
   { meters, onAccepted, spec }: IntakeParts<A, B, E, R>,
   elements: Array.NonEmptyReadonlyArray<A>
 ) {
   let newest: Appended | undefined
-  let last = 0
   let isWhole = true
-  const calls = spec.producer === undefined ? [elements] : Array.map(elements, (element) => Array.of(element))
-  for (const call of calls) {
-    const taken = yield* append(spec, call)
-    if (taken === undefined) {
-      isWhole = false
-      continue
+  const take = Effect.fnUntraced(function*(appended: Appended, accepted: Array.NonEmptyReadonlyArray<A>) {
+    // A repeat has lower numbers than what came before it here, and may be durable long before that.
+    if (newest === undefined || appended.last > newest.last) newest = appended
+    if (appended.isRepeat === true) return
+    meters.appended(accepted.length)
+    for (const [index, value] of accepted.entries()) yield* onAccepted({ seq: appended.first + index, value })
+  })
+  const canBeOne = spec.producer === undefined && elements.length > 1
+  const together = canBeOne ? yield* offerTogether(spec, elements) : "apart"
+  if (together !== "apart") yield* take(together, elements)
+  else {
+    for (const element of elements) {
+      const taken = yield* offerOne(spec, meters, element)
+      if (taken === "earlier") isWhole = false
+      else if (taken !== "refused") yield* take(taken, [element])
     }
-    newest = taken
-    last = Math.max(last, taken.last)
-    if (taken.isRepeat === true) continue
-    meters.appended(call.length)
-    for (const [index, value] of call.entries()) yield* onAccepted({ seq: taken.first + index, value })
   }
   const durable = newest === undefined ? Effect.void : newest.durable
   // What was appended before, nobody knows where, is durable when all is that is accepted by now.
-  return { elements, last, durable: isWhole ? durable : spec.log.flush } satisfies Batch<A>
+  return { elements, last: newest?.last ?? 0, durable: isWhole ? durable : spec.log.flush } satisfies Batch<A>
 })
 
 /** One chunk of the source; a stop ends the wait for it, but not a chunk that is there already. */
@@ -117,7 +104,7 @@ export const runIntake = Effect.fnUntraced(function*<A extends B, B, E, R>(
   const settling = yield* Stream.fromQueue(batches).pipe(
     Stream.runForEach(({ durable, elements, last }) =>
       durable.pipe(
-        Effect.andThen(spec.onDurable === undefined ? Effect.void : spec.onDurable(elements)),
+        Effect.andThen(Effect.suspend(() => spec.onDurable?.(elements) ?? Effect.void)),
         Effect.andThen(onSettled(last))
       )
     ),
@@ -132,6 +119,7 @@ export const runIntake = Effect.fnUntraced(function*<A extends B, B, E, R>(
       const { bytes, count } = room.fitting(rest, spec.sizeOf)
       const batch = yield* appendAll(parts, [rest[0], ...rest.slice(1, count)])
       room.hold({ last: batch.last, count, bytes })
+      parts.meters.pending(room.pending)
       Queue.offerUnsafe(batches, batch)
       rest = rest.slice(count)
     }

@@ -16,7 +16,7 @@ import {
   type SegmentSettings
 } from "./SegmentRhythm.ts"
 
-export { queuedPerWorker }
+export { queuedPerWorker, recordOverheadBytes }
 
 /** Options of a log that decide about what is at risk; those of an open log fit. */
 export type LossSettings = SegmentSettings & Pick<WalOptions, "maxBufferedBytes">

@@ -29,6 +29,8 @@ export interface CredentialsSource {
 export interface AttemptConfig {
   readonly credentials: (options: { readonly forceRefresh: boolean }) => Promise<Secrets>
   readonly refreshable: boolean
+  /** Requests that are on their way at most. */
+  readonly maxSockets: number
 }
 
 /** Carries out a request that is sent when `once` runs. */
@@ -128,11 +130,15 @@ export const makeAttempts: (source: CredentialsSource) => Effect.Effect<Attempts
 )
 
 /** The sender for one client of the SDK. */
-export const makeSend = ({ credentials, refreshable }: AttemptConfig): Effect.Effect<Send> =>
-  Effect.map(
-    makeAttempts({
+export const makeSend: (config: AttemptConfig) => Effect.Effect<Send> = Effect.fnUntraced(
+  function*({ credentials, maxSockets, refreshable }) {
+    // Requests wait for their turn here: the agent's queue would count it as a wait for a new connection, and end it early.
+    const turns = yield* Semaphore.make(maxSockets)
+    const attempts = yield* makeAttempts({
       ask: (request) => Effect.tryPromise({ try: () => credentials(request), catch: credentialsFailure }),
       refreshable
-    }),
-    (attempts) => (deadline, call) => attempts(deadline, Effect.tryPromise({ try: call, catch: failureOf }))
-  )
+    })
+    return (deadline, call) =>
+      attempts(deadline, turns.withPermits(1)(Effect.tryPromise({ try: call, catch: failureOf })))
+  }
+)

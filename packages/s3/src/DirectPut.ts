@@ -134,10 +134,18 @@ const send = (sdk: Sdk, template: Template, request: DirectRequest, abortSignal:
 // packages/core/src/submodules/httpAuthSchemes.
 const skewMillis = 240_000
 
-/** What the SDK says of a PUT into the bucket. Nothing is sent, and nobody is asked for credentials. */
+/** They ask for credentials, or for a session with them, before a request is built. */
+const askers = ["httpAuthSchemeMiddleware", "s3ExpressMiddleware"]
+
+/**
+ * What the SDK says of a PUT into the bucket. Nothing is sent, and nobody is asked for credentials: they may not be there
+ * yet, or be long in coming, and say nothing of where a PUT goes.
+ */
 const learn = (sdk: Sdk, options: DirectPutOptions): Promise<Template | undefined> => {
   const { example } = options
   let template: Template | undefined
+  const stack = sdk.middlewareStack.clone()
+  for (const name of askers) stack.remove(name)
   example.middlewareStack.add(
     (_send, context) => ({ request }) => {
       const scheme = context.authSchemes?.[0]
@@ -149,7 +157,9 @@ const learn = (sdk: Sdk, options: DirectPutOptions): Promise<Template | undefine
     { name: "learnPut", step: "build", priority: "low" }
   )
   // What cannot be built fails again, with its reason, where it is sent.
-  return sdk.send(example).then(() => template, () => undefined)
+  return Promise.resolve()
+    .then(() => example.resolveMiddleware(stack, sdk.config, {})(example))
+    .then(() => template, () => undefined)
 }
 
 /** How to send PUTs; `undefined`, asked before each of them, where the SDK has to do it. */

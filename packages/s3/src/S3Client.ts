@@ -193,6 +193,7 @@ export const make: (options: ResolvedS3Options) => Effect.Effect<S3Client, Confi
       const sdk = yield* makeSdk(options)
       const send = yield* makeSend({
         credentials: (request) => sdk.config.credentials(request),
+        maxSockets: options.maxSockets,
         refreshable: options.credentials === undefined || "provider" in options.credentials
       })
       const example = putCommand(options, { key: "example", body: new Uint8Array(0) })

@@ -25,7 +25,7 @@ export class S3CredentialsError extends Schema.TaggedError<S3CredentialsError>()
 
 /**
  * Credentials that change: asked once, then again whenever the store says that those in use have expired. Where it
- * fails, requests fail `CredentialsUnavailable` and the next one asks again.
+ * fails, or takes longer than `smallRequestDeadline`, requests fail `CredentialsUnavailable` and the next one asks again.
  */
 export interface S3CredentialsProvider {
   readonly provider: Effect.Effect<S3Credentials, S3CredentialsError>

@@ -12,6 +12,7 @@ import { Agent as HttpAgent } from "node:http"
 import { Agent as HttpsAgent } from "node:https"
 import { inspectAnswer } from "./AnswerInspection.ts"
 import type { RawResponse } from "./AnswerInspection.ts"
+import { S3CredentialsError } from "./S3Options.ts"
 import type { ResolvedS3Options, S3Credentials } from "./S3Options.ts"
 
 const identityOf = (credentials: S3Credentials) => ({
@@ -25,9 +26,16 @@ const credentialsConfig: (options: ResolvedS3Options) => Effect.Effect<Pick<S3Cl
     const given = options.credentials
     if (given === undefined) return {}
     if (!("provider" in given)) return { credentials: identityOf(given) }
+    const duration = options.smallRequestDeadline
+    // All who ask meanwhile get the answer to one question: without an end to it nobody would ever ask anew.
+    const detail = `the provider has not answered within ${Duration.format(duration)}`
+    const bounded = Effect.timeoutOrElse(given.provider, {
+      duration,
+      orElse: () => Effect.fail(new S3CredentialsError({ detail }))
+    })
     // The SDK asks by a promise; the effect keeps the services of the layer that made this client.
     const context = yield* Effect.context()
-    return { credentials: () => Effect.runPromiseWith(context)(Effect.map(given.provider, identityOf)) }
+    return { credentials: () => Effect.runPromiseWith(context)(Effect.map(bounded, identityOf)) }
   })
 
 interface Agents {

@@ -1,7 +1,8 @@
 import { errorAnswer } from "@effect-wal/testing/HttpS3Action"
 import { make as makeDouble } from "@effect-wal/testing/HttpS3Double"
 import { assert, describe, it, vi } from "@effect/vitest"
-import { Clock, DateTime, Effect, Redacted } from "effect"
+import { Clock, DateTime, Effect, Fiber, Redacted } from "effect"
+import { TestClock } from "effect/testing"
 import { make } from "../src/S3ObjectStore.ts"
 import { S3CredentialsError } from "../src/S3Options.ts"
 import { bytes, factsOf, setUp } from "./support.ts"
@@ -64,6 +65,34 @@ describe("credentials and clocks", () => {
       const error = yield* Effect.flip(store.get("a"))
       assert.strictEqual(error.reason, "CredentialsUnavailable")
       assert.strictEqual(double.count(), 0)
+    }))
+
+  it.effect("a provider that does not answer holds nothing up for good: it is asked anew", () =>
+    Effect.gen(function*() {
+      let asked = 0
+      const given = { accessKeyId: "K", secretAccessKey: Redacted.make("S") }
+      const provider = Effect.suspend(() => ++asked === 1 ? Effect.never : Effect.succeed(given))
+      // Making the store asks for nothing, so it does not wait either.
+      const { double, store } = yield* setUp({}, { credentials: { provider }, smallRequestDeadline: "10 seconds" })
+      assert.strictEqual(asked, 0)
+      const waiting = yield* Effect.forkChild(store.create("a", bytes("1")), { startImmediately: true })
+      yield* TestClock.adjust("10 seconds")
+      const error = yield* Effect.flip(Fiber.join(waiting))
+      assert.deepStrictEqual(factsOf(error), ["create", "CredentialsUnavailable", "not-applied", true])
+      assert.include(error.detail, "the provider has not answered within 10s")
+      assert.strictEqual(double.count(), 0)
+      yield* store.create("a", bytes("1"))
+      assert.strictEqual(asked, 2)
+    }))
+
+  it.effect("credentials that come after the store was made: PUTs still go around the SDK's middleware", () =>
+    Effect.gen(function*() {
+      const keys: Array<string> = []
+      const { double, store } = yield* setUp({}, { credentials: provider(keys).credentials })
+      assert.strictEqual((yield* Effect.flip(store.create("a", bytes("1")))).reason, "CredentialsUnavailable")
+      keys.push("K1")
+      yield* store.create("a", bytes("1"))
+      assert.deepStrictEqual(double.requests.map(({ headers }) => headers["amz-sdk-invocation-id"]), [undefined])
     }))
 
   it.effect("[case 7] (a) inline credentials that expired cannot be refreshed: one request", () =>

@@ -23,6 +23,15 @@ if (server === undefined) {
       largeBytes: 1 << 20
     }
   )
+  objectStoreSuite(
+    "S3ObjectStore on a real S3 server, PUTs through the SDK's middleware",
+    layer({ ...server, putPath: "sdk" }),
+    {
+      manyKeys: 100,
+      raceRounds: 1,
+      largeBytes: 1 << 20
+    }
+  )
 
   describe("a real S3 server", () => {
     it.live("a bucket that is not there is NoSuchBucket, for reads and writes", () =>

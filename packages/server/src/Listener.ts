@@ -44,6 +44,9 @@ const problemOf = (code: string | undefined): RequestProblem => {
 const answerUnderWay = (socket: Socket): Http.ServerResponse | undefined =>
   "_httpMessage" in socket && socket._httpMessage instanceof Http.ServerResponse ? socket._httpMessage : undefined
 
+/** How long a client that is refused has to take the answer and to close its side. */
+const lingerMillis = 500
+
 /** Answers what never became a request, and ends the connection. */
 const answerRaw = (error: NodeJS.ErrnoException, socket: Socket): void => {
   const underWay = answerUnderWay(socket)
@@ -65,6 +68,10 @@ const answerRaw = (error: NodeJS.ErrnoException, socket: Socket): void => {
     `HTTP/1.1 ${status} ${Http.STATUS_CODES[status]}\r\ncontent-type: application/json\r\n${headers}` +
       `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`
   )
+  if (underWay !== undefined) underWay.statusCode = status
+  // A connection of which only this side is closed would last, and count, for as long as the client likes.
+  socket.pause()
+  socket.setTimeout(lingerMillis, () => socket.destroy())
 }
 
 const nodeOptions = ({ limits }: ServerSettings): Http.ServerOptions => ({
@@ -79,8 +86,12 @@ const nodeOptions = ({ limits }: ServerSettings): Http.ServerOptions => ({
 
 const createServer = Effect.fnUntraced(function*(settings: ServerSettings) {
   if (settings.tls === undefined) return Http.createServer(nodeOptions(settings))
-  return Https.createServer({ ...nodeOptions(settings), ...yield* readTls(settings.tls) })
+  const handshakeTimeout = Duration.toMillis(settings.limits.headerTimeout)
+  return Https.createServer({ ...nodeOptions(settings), ...yield* readTls(settings.tls), handshakeTimeout })
 })
+
+/** Whether somebody was told something: a response that was never begun has the status that node gives it at first. */
+const isAnswered = ({ headersSent, statusCode }: Http.ServerResponse): boolean => headersSent || statusCode !== 200
 
 /** A request comes by the second where it asks whether it may send its body. */
 const requestEvents: ReadonlySet<string> = new Set(["request", "checkContinue"])
@@ -162,7 +173,7 @@ export const layer = Layer.unwrap(Effect.gen(function*() {
     inFlight++
     response.on("close", () => {
       inFlight--
-      requests.count(request.method ?? "", request.url ?? "", response.statusCode)
+      if (isAnswered(response)) requests.count(request.method ?? "", request.url ?? "", response.statusCode)
       if (inFlight === 0) { for (const tell of idle) tell() }
     })
     // So that clients move to another server with their next request.

@@ -61,7 +61,8 @@ export const requestProblems = {
   draining: later(503, "the server is shutting down"),
   ack_pending: later(504, "the records were accepted and are not durable within `limits.ack_timeout`", "unknown"),
   flush_pending: later(504, "the flush was not over within `limits.ack_timeout`", "unknown"),
-  trim_pending: later(504, "the new trim point was not stored within `limits.ack_timeout`", "durable")
+  trim_pending: later(504, "the new trim point was not stored within `limits.ack_timeout`", "durable"),
+  cursor_pending: later(504, "a new cursor, or its removal, was not stored within `limits.ack_timeout`", "durable")
 } satisfies Record<string, RequestProblemEntry>
 
 /** The stable reason codes of the server's own refusals. */

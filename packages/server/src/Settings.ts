@@ -18,7 +18,7 @@ export interface Limits {
   readonly maxHeaderBytes: number
   /** Connections at a time; the next one is closed at once. */
   readonly maxConnections: number
-  /** From the first byte of a request to the end of its head. */
+  /** From the first byte of a request to the end of its head; of a connection to the end of its TLS handshake. */
   readonly headerTimeout: Duration.Duration
   /** From the first byte of a request to the end of its body. */
   readonly requestTimeout: Duration.Duration

@@ -189,6 +189,29 @@ describe("append", () => {
       assert.deepStrictEqual([answer.status, json(answer).error.code], [413, "batch_too_large"])
     }))
 
+  it.effect("refuses a call that could never fit, by all that it takes of the buffer", () =>
+    Effect.gen(function*() {
+      const { log, port } = yield* startServer({ log: smallBuffer })
+      // One byte each and 32 around it: 100 of them fill the buffer to the last byte.
+      assert.strictEqual((yield* append(port, ndjson, "1\n".repeat(100))).status, 200)
+      const many = yield* append(port, ndjson, "1\n".repeat(101))
+      assert.deepStrictEqual([many.status, json(many).error.code], [413, "batch_too_large"])
+      assert.include(json(many).error.message, "3333 bytes of the stream's buffer, which has 3300 in all")
+      const record = { payload: 1, key: "k".repeat(500), headers: { name: "v".repeat(400) } }
+      const wide = yield* append(port, "application/json", JSON.stringify({ records: Array(4).fill(record) }))
+      assert.deepStrictEqual([wide.status, json(wide).error.code], [413, "batch_too_large"])
+      assert.strictEqual(log.records.length, 100)
+    }))
+
+  it.effect("refuses a call that could never fit into what all streams may hold together", () =>
+    Effect.gen(function*() {
+      const { log, port } = yield* startServer({ log: smallBuffer, limits: { maxBufferedBytes: 2_000 } })
+      yield* log.hold
+      yield* append(port, ndjson, threeLines, "?ack=accepted")
+      const answer = yield* append(port, ndjson, threeLines)
+      assert.deepStrictEqual([answer.status, json(answer).error.details], [413, { limit_bytes: 2_000 }])
+    }))
+
   it.effect("unpacks gzip, and refuses what is not whole gzip", () =>
     Effect.gen(function*() {
       const { log, port } = yield* startServer()

@@ -1,13 +1,14 @@
 /** Where tokens come from, and what a server shows to whom. What each may do: `security/scopes.test.ts`. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
+import { ConfigProvider, Effect, Fiber, FileSystem, Layer } from "effect"
 import { createHash } from "node:crypto"
 import { Tokens } from "../src/auth/Tokens.ts"
 import { refuseOpenServer } from "../src/Exposure.ts"
 import { Settings, type TokenScope, type TokenSettings } from "../src/Settings.ts"
 import { call, json } from "./support/Client.ts"
 import { settingsOf, startServer } from "./support/TestServer.ts"
+import { until } from "./support/Wait.ts"
 
 const token = (id: string, scopes: ReadonlyArray<TokenScope>, streams?: ReadonlyArray<string>): TokenSettings => ({
   id,
@@ -59,6 +60,8 @@ describe("tokens", () => {
         assert.isTrue(may("first", "read"))
         yield* service.reload
         assert.deepStrictEqual([may("first", "read"), may("second", "read")], [false, true])
+        // Whoever asks after the reload hears of it too: a tail may begin just then.
+        yield* service.revoked("Bearer first", { scope: "read", stream: "*" })
         yield* fs.writeFileString(file, " ")
         const error = yield* Effect.flip(service.reload)
         assert.strictEqual(error.problems[0]?.path, "server.tokens[0].file")
@@ -71,6 +74,34 @@ describe("tokens", () => {
           Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({ WAL_TOKEN: "from-env" })))
         )
       )
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  it.effect("that are taken away while a reader waits get no page", () =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      const file = yield* fs.makeTempFileScoped()
+      yield* fs.writeFileString(file, "first")
+      const server = yield* startServer({
+        tokens: [{ id: "file", secret: { file }, scopes: ["read"] }, token("writer", ["write"])]
+      })
+      const path = "/v1/streams/orders/records"
+      let isWaiting = false
+      yield* server.log.onStatus(Effect.sync(() => {
+        isWaiting = true
+      }))
+      const reading = yield* Effect.forkChild(
+        call(server.port, `${path}?wait=55s`, { headers: { authorization: "Bearer first" } }),
+        { startImmediately: true }
+      )
+      yield* until(() => isWaiting)
+      yield* fs.writeFileString(file, "second")
+      yield* server.tokens.reload
+      yield* call(server.port, path, {
+        method: "POST",
+        headers: { authorization: "Bearer writer", "content-type": "application/x-ndjson" },
+        body: "1\n"
+      })
+      assert.strictEqual((yield* Fiber.join(reading)).status, 401)
     }).pipe(Effect.provide(NodeServices.layer)))
 
   it.effect("are reported all at once when they cannot be read", () =>

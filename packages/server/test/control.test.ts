@@ -71,6 +71,26 @@ describe("streams", () => {
       assert.deepStrictEqual(json(yield* advanceUntil(again, "1 second")), { trimmed_to: 1 })
     }))
 
+  it.effect("keep cursors, and a new or removed one whose manifest cannot be stored does not hang", () =>
+    Effect.gen(function*() {
+      const { log, port } = yield* startServer({ limits: { ackTimeout: Duration.seconds(30) } })
+      yield* append(port, ndjson, "1\n")
+      const path = `${base}/cursors/billing`
+      for (const [method, body] of [["PUT", { seq: 1 }], ["DELETE", undefined]] as const) {
+        const mend = log.faults.rule(({ operation }) =>
+          operation === "replace" ? { _tag: "Fail", reason: "Unavailable" } : undefined
+        )
+        const late = yield* Effect.forkChild(send(port, method, path, body), { startImmediately: true })
+        const answer = yield* advanceUntil(late, "1 second")
+        assert.deepStrictEqual([answer.status, json(answer).error.code], [504, "cursor_pending"])
+        mend()
+        const next = send(port, "PUT", `${base}/cursors/after-${method}`, { seq: 1 })
+        const stored = yield* advanceUntil(yield* Effect.forkChild(next, { startImmediately: true }), "1 second")
+        assert.strictEqual(stored.status, 200)
+        assert.strictEqual((yield* call(port, path)).status, method === "PUT" ? 200 : 404)
+      }
+    }))
+
   it.effect("keep cursors: read, commit, remove", () =>
     Effect.gen(function*() {
       const { port } = yield* startServer()

@@ -1,6 +1,6 @@
 /** The short way of an append: which requests take it, and that nobody can tell. */
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Duration, Effect, type Scope, Tracer } from "effect"
+import { Clock, Context, Duration, Effect, type Scope, Tracer } from "effect"
 import { TestClock } from "effect/testing"
 import * as Http from "node:http"
 import { gzipSync } from "node:zlib"
@@ -220,6 +220,30 @@ describe("deadlines of one length", () => {
       begin("much later")
       yield* TestClock.adjust("30 seconds")
       assert.deepStrictEqual(late, ["first", "third", "fourth", "much later"])
+    }))
+
+  it.effect("are not moved by a wall clock that is set back", () =>
+    Effect.gen(function*() {
+      const clock = yield* Clock.Clock
+      let backMillis = 0
+      const wallMillis = () => clock.currentTimeMillisUnsafe() - backMillis
+      const setBack: Clock.Clock = {
+        currentTimeMillisUnsafe: wallMillis,
+        currentTimeMillis: Effect.sync(wallMillis),
+        currentTimeNanosUnsafe: () => BigInt(wallMillis()) * 1_000_000n,
+        currentTimeNanos: Effect.sync(() => BigInt(wallMillis()) * 1_000_000n),
+        monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+        monotonicTimeNanos: clock.monotonicTimeNanos,
+        sleep: (duration) => clock.sleep(duration)
+      }
+      let isLate = false
+      const deadlines = yield* Effect.provideService(makeAckDeadlines(Duration.seconds(30)), Clock.Clock, setBack)
+      deadlines.begin(() => {
+        isLate = true
+      })
+      backMillis = 3_600_000
+      yield* TestClock.adjust("30 seconds")
+      assert.isTrue(isLate)
     }))
 })
 

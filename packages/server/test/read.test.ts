@@ -50,6 +50,21 @@ describe("read", () => {
       assert.strictEqual(none.status, 204)
     }))
 
+  it.effect("passes over nothing that becomes durable while an empty page is made", () =>
+    Effect.gen(function*() {
+      const { log, port, streams } = yield* startServer()
+      const wal = yield* streams.log("orders")
+      let isDone = false
+      yield* log.onStatus(Effect.suspend(() => {
+        if (isDone) return Effect.void
+        isDone = true
+        return Effect.orDie(Effect.flatMap(wal.appendNow([{ payload: Buffer.from("1") }]), ({ durable }) => durable))
+      }))
+      const page = json(yield* call(port, path))
+      const next = json(yield* call(port, `${path}?from=${page.next}`))
+      assert.strictEqual([...page.records, ...next.records].length, 1)
+    }))
+
   it.effect("reads by time", () =>
     Effect.gen(function*() {
       const { port } = yield* startServer()

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Fiber, Metric } from "effect"
+import { Context, Duration, Effect, Fiber, Metric } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { TestClock } from "effect/testing"
-import { append, call, json } from "./support/Client.ts"
+import { Connections } from "../src/Listener.ts"
+import { append, call, connect, json } from "./support/Client.ts"
 import { parseExposition } from "./support/Exposition.ts"
 import { smallBuffer, threeLines } from "./support/TestLog.ts"
 import { startServer } from "./support/TestServer.ts"
@@ -170,6 +171,29 @@ describe("metrics", () => {
         [[nasty, 2], ["plain", 1]]
       )
       assert.strictEqual(families.get("wal_test_seconds")?.type, "histogram")
+    }))
+
+  it.effect("count requests that were answered, and not those whose client went before", () =>
+    Effect.gen(function*() {
+      const { context, log, port } = yield* startServer({
+        limits: { headerTimeout: Duration.seconds(1), requestTimeout: Duration.seconds(1) }
+      })
+      const head = "POST /v1/streams/orders/records HTTP/1.1\r\nhost: x\r\ncontent-type: application/octet-stream\r\n"
+      yield* log.hold
+      const gone = yield* connect(port)
+      gone.write(`${head}content-length: 1\r\n\r\na`)
+      yield* until(() => log.records.length === 1)
+      gone.socket.destroy()
+      const late = yield* connect(port)
+      late.write(`${head}content-length: 2\r\n\r\na`)
+      assert.include(yield* late.closed, "HTTP/1.1 408 ")
+      yield* Context.get(context, Connections).answered
+      yield* log.release
+      const families = parseExposition((yield* get(port, "/metrics")).body.toString())
+      assert.deepStrictEqual(
+        families.get("wal_http_requests_total")?.samples.map(({ labels, value }) => [labels["status"], value]),
+        [["408", 1]]
+      )
     }))
 
   it.effect("[case 27] are served in every state, one TYPE a family", () =>

@@ -82,13 +82,13 @@ class CursorsGroup extends HttpApiGroup.make("cursors").add(
     params: cursor,
     payload: SeqRequest,
     success: CursorAnswer,
-    error: [...streamErrors, ...failing(413, 415)]
+    error: [...streamErrors, ...failing(413, 415, 504)]
   }).annotate(RequiredScope, "write")
     .annotate(OpenApi.Summary, "Everything up to a record is done; a lower value than before changes nothing"),
   HttpApiEndpoint.delete("remove", "/v1/streams/:stream/cursors/:name", {
     params: cursor,
     success: HttpApiSchema.NoContent,
-    error: streamErrors
+    error: [...streamErrors, ...failing(504)]
   }).annotate(RequiredScope, "admin").annotate(OpenApi.Summary, "Forget a cursor; it holds back deletion no more")
 ).middleware(BearerAuth).middleware(RequestCheck) {}
 

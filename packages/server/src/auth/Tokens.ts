@@ -103,7 +103,7 @@ export class Tokens extends Context.Service<Tokens, {
   readonly refusal: (authorization: string | undefined, access: Access) => RequestProblem | undefined
   /** Reads the tokens again; on failure the old ones stay. */
   readonly reload: Effect.Effect<void, ConfigError>
-  /** Completes when a reload has taken from the owner of this header what it may now. For answers that do not end. */
+  /** Completes once a reload has taken this away from the owner of the header. For answers that do not end. */
   readonly revoked: (authorization: string | undefined, access: Access) => Effect.Effect<void>
 }>()("@effect-wal/server/Tokens") {
   /** Fails `ConfigError` when a token cannot be read. */
@@ -130,10 +130,9 @@ export class Tokens extends Context.Service<Tokens, {
       let nextReload = Deferred.makeUnsafe<void>()
       const revoked = (authorization: string | undefined, access: Access): Effect.Effect<void> =>
         Effect.suspend(() =>
-          Effect.flatMap(
-            Deferred.await(nextReload),
-            () => refusal(authorization, access) === undefined ? revoked(authorization, access) : Effect.void
-          )
+          refusal(authorization, access) === undefined
+            ? Effect.flatMap(Deferred.await(nextReload), () => revoked(authorization, access))
+            : Effect.void
         )
       return Tokens.of({
         refusal,

@@ -71,7 +71,8 @@ export const errorCodes = [
   "draining",
   "ack_pending",
   "flush_pending",
-  "trim_pending"
+  "trim_pending",
+  "cursor_pending"
 ] as const
 
 /** A reason code. Codes never change; a newer server can have more. */

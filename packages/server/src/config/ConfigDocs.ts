@@ -105,7 +105,8 @@ const rules = `## Rules between fields
 - \`retention.max_age\` and \`max_bytes\` belong to \`policy: age\`, which needs one of them.
 - \`conditional_writes: single_writer\` needs \`workers: 1\`, \`pipeline_depth: 1\` and \`policy: keep\`.
 - Access key and secret go together, each from a value or from a file; a session token needs both.
-- Ids of streams and tokens are unique; two streams cannot be the same log.
+- Ids of streams and tokens are unique; no two streams have the same \`node_id\` and \`stream_id\`, wherever their logs are:
+  metrics could not tell them apart.
 - A \`host\` that is not loopback needs \`tokens\`, or the flag \`--insecure\`.
 - \`drain_delay\` is shorter than \`shutdown_timeout\`; \`max_in_flight_body_bytes\` is at least \`max_body_bytes\`.
 `

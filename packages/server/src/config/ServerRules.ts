@@ -127,20 +127,15 @@ const memoryRules = (file: FileBlock): ReadonlyArray<Problem> => {
   }]
 }
 
-/** Names the log, so that two streams cannot be one. */
+/**
+ * Names the log as its metrics do: not where it is. Two streams of one name could be one log, and their numbers would be
+ * one another's in any case.
+ */
 const logName = (stream: StreamBlock): string | undefined => {
-  const { durability } = stream
-  const backend = durability?.backend
-  if (isLocal(stream)) {
-    const nodeId = backend?.node_id ?? localIds.nodeId
-    const place = ["local", backend?.local?.path ?? durability?.path]
-    return JSON.stringify([...place, backend?.prefix ?? "", nodeId, backend?.stream_id ?? streamIdOf(stream)])
-  }
-  if (backend?.node_id === undefined || backend.stream_id === undefined) return undefined
-  const store = backend.s3 === undefined
-    ? ["directory", backend.directory?.path]
-    : ["s3", backend.s3.endpoint, backend.s3.bucket]
-  return JSON.stringify([...store, backend.prefix ?? "", backend.node_id, backend.stream_id])
+  const backend = stream.durability?.backend
+  const nodeId = backend?.node_id ?? (isLocal(stream) ? localIds.nodeId : undefined)
+  const streamId = backend?.stream_id ?? (isLocal(stream) ? streamIdOf(stream) : undefined)
+  return nodeId === undefined || streamId === undefined ? undefined : JSON.stringify([nodeId, streamId])
 }
 
 const streamRules = (streams: NonNullable<FileBlock["streams"]>): ReadonlyArray<Problem> => [
@@ -161,7 +156,7 @@ const streamRules = (streams: NonNullable<FileBlock["streams"]>): ReadonlyArray<
   })),
   ...repeated(streams.map(logName)).map(({ first, index }) => ({
     path: ["streams", index, "durability", "backend", "stream_id"],
-    rule: `is the same log as that of streams[${first}]: same store, prefix, node_id and stream_id`
+    rule: `is that of streams[${first}], which has the same node_id too: their logs and metrics could not be told apart`
   }))
 ]
 

@@ -75,7 +75,7 @@ const LimitsBlock = Schema.Struct({
   ),
   header_timeout: wait(
     defaultLimits.headerTimeout,
-    "From the first byte of a request to the end of its head; beyond it 408."
+    "From the first byte of a request to the end of its head; beyond it 408. A TLS handshake has as long."
   ),
   request_timeout: wait(
     defaultLimits.requestTimeout,

@@ -3,9 +3,11 @@
  * one fiber sleeps until the oldest is due, where a timer for each would cost more than the wait.
  */
 import { Clock, Duration, Effect, Fiber } from "effect"
+import { elapsedMillis } from "../ElapsedTime.ts"
 
 /** A wait that is under way. */
 export interface Wait {
+  /** By `elapsedMillis`. */
   readonly dueMillis: number
   /** Called once, where the wait is not ended before. */
   readonly late: () => void
@@ -30,7 +32,7 @@ export const makeAckDeadlines = Effect.fnUntraced(function*(limit: Duration.Dura
   const tellDue = (): Wait | undefined => {
     for (;;) {
       const wait = oldest()
-      if (wait === undefined || wait.dueMillis > clock.currentTimeMillisUnsafe()) return wait
+      if (wait === undefined || wait.dueMillis > elapsedMillis(clock)) return wait
       waits.delete(wait)
       wait.late()
     }
@@ -38,13 +40,13 @@ export const makeAckDeadlines = Effect.fnUntraced(function*(limit: Duration.Dura
 
   const watch = Effect.gen(function*() {
     for (let next = tellDue(); next !== undefined; next = tellDue()) {
-      yield* Effect.sleep(next.dueMillis - clock.currentTimeMillisUnsafe())
+      yield* Effect.sleep(next.dueMillis - elapsedMillis(clock))
     }
     isWatched = false
   })
 
   const begin = (late: () => void): Wait => {
-    const wait = { dueMillis: clock.currentTimeMillisUnsafe() + Duration.toMillis(limit), late }
+    const wait = { dueMillis: elapsedMillis(clock) + Duration.toMillis(limit), late }
     waits.add(wait)
     if (!isWatched) {
       isWatched = true

@@ -3,6 +3,7 @@
  *
  * Everything is validated before anything is appended; a call is appended whole or not at all.
  */
+import { recordOverheadBytes } from "@effect-wal/core/model/LossWindow"
 import type { AppendError, BufferFull } from "@effect-wal/core/WalError"
 import type { AppendRecord } from "@effect-wal/core/WalRecord"
 import type { Appended, AppendOptions, WalService } from "@effect-wal/core/WalService"
@@ -10,6 +11,7 @@ import { Clock, Duration, Effect, Result } from "effect"
 import type { AckLevel } from "../api/Schemas.ts"
 import type { Body } from "../body/Body.ts"
 import type { ParseBounds } from "../body/ParseBounds.ts"
+import { elapsedMillis } from "../ElapsedTime.ts"
 import { RequestProblem } from "../RequestProblem.ts"
 import type { Limits } from "../Settings.ts"
 import type { Decoder } from "./AppendRequest.ts"
@@ -28,6 +30,14 @@ interface Call {
   readonly options: AppendOptions
 }
 
+/** Headers as JSON; the log counts a few bytes more. So what is refused for its size can never fit. */
+const contentBytes = ({ headers, key = "", payload }: AppendRecord): number =>
+  payload.length + Buffer.byteLength(key) + (headers === undefined ? 0 : Buffer.byteLength(JSON.stringify(headers)))
+
+/** What the records take of a buffer, bytes. */
+const bufferBytes = (records: ReadonlyArray<AppendRecord>): number =>
+  records.reduce((bytes, record) => bytes + contentBytes(record) + recordOverheadBytes, 0)
+
 /** First and largest pause between two looks for room. */
 const roomPause = { firstMillis: 5, largestMillis: 200 }
 
@@ -37,19 +47,22 @@ const roomPause = { firstMillis: 5, largestMillis: 200 }
  */
 const appendWhenRoom = Effect.fnUntraced(
   function*(log: WalService, { options, records }: Call, full: BufferFull, limits: Limits) {
-    const callBytes = records.reduce((bytes, { payload }) => bytes + payload.length, 0)
-    if (callBytes >= full.limitBytes) {
+    const limitBytes = Math.min(full.limitBytes, limits.maxBufferedBytes)
+    const callBytes = bufferBytes(records)
+    // A single record is let into an empty buffer, whatever it takes.
+    if (records.length > 1 && callBytes > limitBytes) {
       return yield* new RequestProblem({
         code: "batch_too_large",
-        message:
-          `the records have ${callBytes} bytes, the whole buffer of the stream ${full.limitBytes}; nothing was appended`,
-        details: { limit_bytes: full.limitBytes }
+        message: `the records take ${callBytes} bytes of the stream's buffer, which has ${limitBytes} in all; ` +
+          "nothing was appended; send several requests",
+        details: { limit_bytes: limitBytes }
       })
     }
-    const deadline = (yield* Clock.currentTimeMillis) + Duration.toMillis(limits.roomTimeout)
+    const clock = yield* Clock.Clock
+    const deadline = elapsedMillis(clock) + Duration.toMillis(limits.roomTimeout)
     let pauseMillis = roomPause.firstMillis
     for (;;) {
-      const leftMillis = deadline - (yield* Clock.currentTimeMillis)
+      const leftMillis = deadline - elapsedMillis(clock)
       if (leftMillis <= 0) return yield* Effect.fail(full)
       yield* Effect.sleep(Math.min(pauseMillis, leftMillis))
       const result = yield* Effect.result(log.appendNow(records, options))

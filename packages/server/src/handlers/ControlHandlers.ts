@@ -7,11 +7,18 @@ import { BearerAuth, RequiredScope } from "../api/Access.ts"
 import { ControlApi } from "../api/WalApi.ts"
 import { answering, errorResponse } from "../ApiError.ts"
 import { Tokens } from "../auth/Tokens.ts"
-import { RequestProblem } from "../RequestProblem.ts"
-import { Settings } from "../Settings.ts"
+import { RequestProblem, type RequestProblemCode } from "../RequestProblem.ts"
+import { type Limits, Settings } from "../Settings.ts"
 import { Streams } from "../Streams.ts"
 import * as RequestCheck from "./RequestCheck.ts"
 import { streamStatus } from "./StatusJson.ts"
+
+/** Ends a wait for the store that lasts too long; what it waits for goes on. */
+const inTime = ({ ackTimeout }: Limits, code: RequestProblemCode, what: string) =>
+  Effect.timeoutOrElse({
+    duration: ackTimeout,
+    orElse: () => Effect.fail(new RequestProblem({ code, message: `${what} goes on; see the stream's status` }))
+  })
 
 const streamHandlers = HttpApiBuilder.group(
   ControlApi,
@@ -32,23 +39,9 @@ const streamHandlers = HttpApiBuilder.group(
       return { streams: yield* Effect.forEach(visible, streamStatus) }
     })
 
-    const flush = (log: WalService) =>
-      Effect.timeoutOrElse(log.flush, {
-        duration: limits.ackTimeout,
-        orElse: () =>
-          Effect.fail(
-            new RequestProblem({ code: "flush_pending", message: "the flush goes on; see the stream's status" })
-          )
-      })
+    const flush = (log: WalService) => log.flush.pipe(inTime(limits, "flush_pending", "the flush"))
 
-    const trim = (log: WalService, seq: number) =>
-      Effect.timeoutOrElse(log.trim(seq), {
-        duration: limits.ackTimeout,
-        orElse: () =>
-          Effect.fail(
-            new RequestProblem({ code: "trim_pending", message: "the trim goes on; see the stream's status" })
-          )
-      })
+    const trim = (log: WalService, seq: number) => log.trim(seq).pipe(inTime(limits, "trim_pending", "the trim"))
 
     return handlers.handleAll({
       list: ({ request }) => answering(list(request)),
@@ -93,18 +86,27 @@ const cursorHandlers = HttpApiBuilder.group(
   "cursors",
   Effect.fn(function*(handlers) {
     const streams = yield* Streams
+    const { limits } = yield* Settings
+
+    /** A cursor that is new has to be stored before it counts. */
+    const commit = (log: WalService, cursor: string, seq: number) =>
+      log.commit(seq, { cursor }).pipe(inTime(limits, "cursor_pending", "the commit"))
+
+    const remove = (log: WalService, cursor: string) =>
+      log.removeCursor(cursor).pipe(inTime(limits, "cursor_pending", "the removal"))
+
     return handlers.handleAll({
       read: ({ params }) =>
         answering(Effect.flatMap(streams.log(params.stream), (log) => readCursor(log, params.name))),
       commit: ({ params, payload }) =>
         answering(
           Effect.flatMap(streams.log(params.stream), (log) =>
-            Effect.andThen(log.commit(payload.seq, { cursor: params.name }), readCursor(log, params.name)))
+            Effect.andThen(commit(log, params.name, payload.seq), readCursor(log, params.name)))
         ),
       remove: ({ params }) =>
         answering(
           Effect.flatMap(streams.log(params.stream), (log) =>
-            Effect.andThen(readCursor(log, params.name), log.removeCursor(params.name)))
+            Effect.andThen(readCursor(log, params.name), remove(log, params.name)))
         )
     })
   })

@@ -133,21 +133,30 @@ export const layer = HttpRouter.use(Effect.fn(function*(router) {
     const stream = (yield* HttpRouter.params)["stream"] ?? ""
     const { authorization } = httpRequest.headers
     const access: Access = { scope: "read", stream }
-    const refusal = tokens.refusal(authorization, access)
-    if (refusal !== undefined) return yield* Effect.fail<ApiFailure>(refusal)
+    const checkToken = Effect.suspend(() => {
+      const refusal = tokens.refusal(authorization, access)
+      return refusal === undefined ? Effect.void : Effect.fail<ApiFailure>(refusal)
+    })
+    yield* checkToken
     const log = yield* streams.log(stream)
     const query = yield* HttpServerRequest.ParsedSearchParams
     const request = yield* Effect.fromResult(readRequest(query, httpRequest.headers, limits))
     if (request.format === "event-stream") {
       return yield* liveTail(log, request, Effect.raceFirst(lifecycle.draining, tokens.revoked(authorization, access)))
     }
-    let page = yield* readPage(log, request, limits, hold)
-    if (page.next === undefined && request.waitMillis > 0) {
+    const readNow = Effect.gen(function*() {
+      // Before the page: what becomes durable after it was read must not be passed over by the next one.
+      const { durable } = yield* log.status
+      return { durable, page: yield* readPage(log, request, limits, hold) }
+    })
+    let found = yield* readNow
+    if (found.page.next === undefined && request.waitMillis > 0) {
       yield* awaitRecord(log, request, lifecycle)
-      page = yield* readPage(log, request, limits, hold)
+      // The token may have been taken away meanwhile.
+      yield* checkToken
+      found = yield* readNow
     }
-    const { durable } = yield* log.status
-    return pageResponse(request, page, durable)
+    return pageResponse(request, found.page, found.durable)
   })
 
   yield* router.add("GET", "/v1/streams/:stream/records", (request) => answering(read(request)))

@@ -68,8 +68,7 @@ describe("streams on this machine's disk", () => {
       assert.deepStrictEqual((yield* problemsOf(text)).map((problem) => problem.path), [
         "streams[1].durability.backend.stream_id"
       ])
-      yield* load(text.replace("local: { path: d }", "local: { path: e }"))
-      yield* load(text.replace("stream_id: x } } }, ", "prefix: p, stream_id: x } } }, "))
+      yield* load(text.replace("node_id: node-0", "node_id: node-1"))
     }))
 
   it.effect("a stream without any backend is told what there is", () =>

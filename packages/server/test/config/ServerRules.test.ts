@@ -20,6 +20,24 @@ describe("loadConfig, the server's own rules", () => {
       assert.deepStrictEqual(logs.map((problem) => problem.path), ["streams[1].durability.backend.stream_id"])
     }))
 
+  it.effect("two logs of one node_id and stream_id, which have the same metrics, are refused wherever they are", () =>
+    Effect.gen(function*() {
+      const stream = (id: string, more: string) =>
+        `  - { id: ${id}, durability: { backend: { node_id: n, stream_id: s, ${more} } } }`
+      const [first, ...others] = [
+        "type: object_store, directory: { path: d }",
+        "type: object_store, directory: { path: d }, prefix: p",
+        "type: object_store, directory: { path: e }",
+        "type: object_store, s3: { bucket: my-bucket }",
+        "type: local, local: { path: d }"
+      ]
+      for (const other of others) {
+        const problems = yield* problemsOf(["streams:", stream("a", first ?? ""), stream("b", other)].join("\n"))
+        assert.deepStrictEqual(problems.map(({ path }) => path), ["streams[1].durability.backend.stream_id"], other)
+        assert.include(problems[0]?.rule, "metrics could not be told apart")
+      }
+    }))
+
   it.effect("tokens: one secret each, known streams, set variables; and they open other addresses", () =>
     Effect.gen(function*() {
       const file = (tokens: string) => `${withIds()}\nserver:\n  host: 0.0.0.0\n  tokens: [${tokens}]`

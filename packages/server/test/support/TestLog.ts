@@ -35,6 +35,8 @@ export interface TestLog {
   readonly faults: FaultyObjectStore.FaultyHandles
   /** The objects as they are stored. */
   readonly memory: MemoryHandles
+  /** Happens before each status that the server asks for. */
+  readonly onStatus: (event: Effect.Effect<unknown>) => Effect.Effect<void>
   /** From now on a segment that is stored kills the worker that stores it. */
   readonly kill: Effect.Effect<void>
   /** Another process takes the log over. */
@@ -70,6 +72,7 @@ export const makeTestLog = Effect.fnUntraced(function*(streamId: string, given: 
   let gate = Deferred.makeUnsafe<void>()
   let lift = () => {}
   let deadly = false
+  let beforeStatus: Effect.Effect<unknown> = Effect.void
   const store = ObjectStore.of({
     ...faults.store,
     create: (key, body, write) =>
@@ -77,6 +80,7 @@ export const makeTestLog = Effect.fnUntraced(function*(streamId: string, given: 
   })
   const heard = (wal: WalService): WalService => ({
     ...wal,
+    status: Effect.suspend(() => Effect.andThen(beforeStatus, wal.status)),
     appendNow: (batch, given) =>
       Effect.tap(wal.appendNow(batch, given), (appended) =>
         Effect.sync(() => {
@@ -100,6 +104,10 @@ export const makeTestLog = Effect.fnUntraced(function*(streamId: string, given: 
     }),
     faults,
     memory,
+    onStatus: (event) =>
+      Effect.sync(() => {
+        beforeStatus = event
+      }),
     kill: Effect.sync(() => {
       deadly = true
     }),

@@ -1,13 +1,12 @@
 /** `effect-wal bench`: what a configured stream's settings carry on its store, measured in a log that is thrown away. */
 import { s3StandardUsEast1 } from "@effect-wal/core/StorePrices"
-import { Console, Effect, Option } from "effect"
+import { Console, Effect, type Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import type { StreamConfig } from "../config/ServerConfig.ts"
-import { stopSignal } from "../Signals.ts"
 import { type BenchLoad, type BenchResult, runBench } from "./bench/BenchRun.ts"
 import { openThrowAway } from "./bench/ThrowAwayLog.ts"
 import { configFlag, loadNamedConfig } from "./ConfigFlag.ts"
-import { exitWith } from "./ExitCode.ts"
+import { exitWith, untilSignal } from "./ExitCode.ts"
 import { CommandFailed } from "./Failure.ts"
 import { runHandler } from "./Handler.ts"
 import { humanBytes, humanText } from "./HumanText.ts"
@@ -122,13 +121,9 @@ const bench = Effect.fnUntraced(function*(input: BenchInput) {
     yield* Console.error("effect-wal: the spool is left out: it is for outages, and would leave files behind")
   }
   // Ctrl-C ends the run, and what it has stored is removed as after any other end.
-  const ended = yield* Effect.raceFirst(
-    Effect.map(measure(stream, load), Option.some),
-    Effect.as(stopSignal, Option.none())
-  )
-  if (Option.isNone(ended)) return yield* exitWith("interrupted")
-  yield* show(ended.value)
-  if (ended.value.left.length > 0) return yield* exitWith("failed")
+  const ended = yield* untilSignal(measure(stream, load))
+  yield* show(ended)
+  if (ended.left.length > 0) return yield* exitWith("failed")
 }, runHandler)
 
 const flags = {

@@ -7,7 +7,7 @@ import { FetchHttpClient } from "effect/http"
 import { clientErrorOf, makeTransport } from "../client/Transport.ts"
 import { costView, pricesText } from "./CostTable.ts"
 import { tellClientError } from "./data/ServerTarget.ts"
-import { serverAt, targetFlags } from "./data/TargetFlags.ts"
+import { serverAt, targetFlags, usageError } from "./data/TargetFlags.ts"
 import { CommandFailed } from "./Failure.ts"
 import { runHandler } from "./Handler.ts"
 import { liveCostColumns, liveCosts } from "./LiveCost.ts"
@@ -103,8 +103,22 @@ const noSuchLog = (stream: Option.Option<string>, open: ReadonlyArray<string>): 
     exit: "notFound"
   })
 
+/** Of a running server its counters say what the settings of a log would say of another one. */
+const checkLive = Effect.fnUntraced(function*({ config, depth, preset, workers }: CostInput) {
+  const given = [["config", config], ["preset", preset], ["workers", workers], ["pipeline-depth", depth]] as const
+  const wrong = given.find(([, value]) => Option.isSome<unknown>(value))
+  if (wrong === undefined) return
+  return yield* usageError(
+    `--url and --${wrong[0]}: the cost is that of a running server, by its counters, or of settings`,
+    "Give one of them."
+  )
+})
+
 const cost = Effect.fnUntraced(function*(input: CostInput) {
-  if (Option.isSome(input.url)) return yield* live(input.url.value, input)
+  if (Option.isSome(input.url)) {
+    yield* checkLive(input)
+    return yield* live(input.url.value, input)
+  }
   const model = yield* modelInput(input)
   if (model.isLocal) return yield* localCosts(model.name)
   yield* print(costView(model, {

@@ -13,7 +13,7 @@ import { addressChecks } from "./doctor/AddressCheck.ts"
 import { type CheckResult, good, printResult, summary, type Tell } from "./doctor/Check.ts"
 import { diskChecks, type DiskCheckup } from "./doctor/DiskChecks.ts"
 import { storeChecks } from "./doctor/StoreChecks.ts"
-import { exitWith } from "./ExitCode.ts"
+import { exitWith, untilSignal } from "./ExitCode.ts"
 import { runHandler } from "./Handler.ts"
 import { Json } from "./Output.ts"
 import { countFlag, sizeFlag } from "./QuantityFlags.ts"
@@ -143,6 +143,7 @@ const doctor = Effect.fnUntraced(
     if (all.some(({ status }) => status === "failed")) return yield* exitWith("failed")
   },
   Effect.provide(FetchHttpClient.layer),
+  untilSignal,
   runHandler
 )
 

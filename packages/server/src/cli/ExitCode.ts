@@ -1,6 +1,7 @@
 /** How a command ends: the exit codes as one table, for the program and for `docs/cli.md`. */
-import { Data, Runtime } from "effect"
+import { Data, Effect, Runtime } from "effect"
 import { exitCodes as serveCodes } from "../Shutdown.ts"
+import { stopSignal } from "../Signals.ts"
 
 /** One row of the table. */
 export interface ExitCodeEntry {
@@ -15,7 +16,11 @@ const entry = (code: number, when: string): ExitCodeEntry => ({ code, when })
 export const exitCodes = {
   ok: entry(serveCodes.drained, "Done. Of `serve`: everything that was accepted is durable, or in the spool."),
   failed: entry(1, "It could not be done, or a check of `doctor` failed; the text on stderr says why and what to do."),
-  usage: entry(serveCodes.config, "A flag, an argument or the configuration breaks a rule. No request was made."),
+  usage: entry(
+    serveCodes.config,
+    "A flag, an argument, the configuration or the input breaks a rule. Nothing was changed, but for `append`, which says " +
+      "what stands before the bad input and is stored."
+  ),
   notFound: entry(3, "What was asked for is not there: a log, a stream, a cursor, a record that was deleted."),
   damaged: entry(4, "Stored data is damaged or missing: found by `verify`, or met while reading."),
   refused: entry(5, "A live writer has the log, or has taken it over; nothing was changed."),
@@ -40,6 +45,17 @@ export class ExitCode extends Data.TaggedError("ExitCode")<{ readonly code: numb
 
 /** Ends the process with the code of a row. */
 export const exitWith = (name: ExitCodeName): ExitCode => new ExitCode({ code: exitCodes[name].code })
+
+/** Ends the process as this signal ends one. */
+export const interruptedBy = (signal: string): ExitCode =>
+  signal === "SIGTERM" ? new ExitCode({ code: 143 }) : exitWith("interrupted")
+
+/**
+ * Runs the work to its end, or to the first SIGINT or SIGTERM: then what it has begun is tidied up before the process ends.
+ * A second signal ends it at once.
+ */
+export const untilSignal = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | ExitCode, R> =>
+  Effect.raceFirst(work, Effect.flatMap(stopSignal, (signal) => Effect.fail(interruptedBy(signal))))
 
 /**
  * Runs the program and ends the process with its code. Signals are left to the program: a server that is told to stop

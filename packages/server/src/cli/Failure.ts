@@ -111,9 +111,12 @@ const jsonOf = ({ code, details, exit, message, next }: Failure): string =>
     error: { code, message, next, exit_code: exitCodes[exit].code, ...details === undefined ? {} : { details } }
   })
 
+/** What is said about a failure: one JSON object, or lines for people. */
+export const failureText = (failure: Failure, json: boolean): string => json ? jsonOf(failure) : textOf(failure)
+
 /** Says on stderr what happened and what to do next, without ending anything. */
 export const tellFailure = Effect.fnUntraced(function*(failure: Failure): Effect.fn.Return<void, never, JsonFlag> {
-  yield* Console.error((yield* Json) ? jsonOf(failure) : textOf(failure))
+  yield* Console.error(failureText(failure, yield* Json))
 })
 
 /** Says what happened and what to do next, and ends with the code. What ends with a code already has said it. */

@@ -61,9 +61,8 @@ export const failureTable: Readonly<Record<WalErrorTag, FailureEntry>> = {
   RecordTooLarge: usage(),
   InvalidRecord: usage(),
   DiskFull: unavailable(),
-  DirectoryLocked: refused(
-    "Stop the process that has it open, a running `effect-wal serve` for instance, or ask that server with `--url`."
-  ),
+  // Commands that can ask a server say so too: `DataHandler`.
+  DirectoryLocked: refused("Stop the process that has it open, a running `effect-wal serve` for instance."),
   SyncFailed: unavailable(),
   SpoolUndecided: failed,
   InvalidProducer: usage(),

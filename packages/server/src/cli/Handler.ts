@@ -3,6 +3,7 @@ import { Effect, Logger, Option, References } from "effect"
 import { GlobalFlag } from "effect/cli"
 import type { ExitCode } from "./ExitCode.ts"
 import { reportingFailures, type TaggedFailure } from "./Failure.ts"
+import { outliveReaders } from "./LostOutput.ts"
 
 /**
  * Runs a command's work: errors are told on stderr and become exit codes; logs go to stderr, so that stdout holds results
@@ -12,7 +13,7 @@ export const runHandler = Effect.fnUntraced(function*<A, E extends TaggedFailure
   work: Effect.Effect<A, E, R>
 ) {
   const level = Option.getOrElse(yield* GlobalFlag.LogLevel, () => "Warn" as const)
-  return yield* reportingFailures(work).pipe(
+  return yield* Effect.scoped(Effect.andThen(outliveReaders, reportingFailures(work))).pipe(
     Effect.provideService(References.MinimumLogLevel, level),
     Effect.provideService(Logger.LogToStderr, true)
   )

@@ -32,17 +32,17 @@ export const root = Command.make("effect-wal", serveFlags, serve).pipe(
 )
 
 /** What is wrong with a call was said; its end is an exit code of `ExitCode.ts`. */
-const ending = <A, E, R>(run: Effect.Effect<A, E | CliError.CliError, R>) =>
+const ending = <A, E, R>(run: Effect.Effect<A, E | CliError.CliError, R>, args: ReadonlyArray<string>) =>
   run.pipe(
     Effect.catchIf(
       CliError.isCliError,
       (error) => error._tag === "ShowHelp" && error.errors.length === 0 ? Effect.void : Effect.fail(exitWith("usage"))
     ),
-    Effect.provide(Layer.mergeAll(NodeServices.layer, Usage.layer, Help.layer))
+    Effect.provide(Layer.mergeAll(NodeServices.layer, Usage.layer(args), Help.layer))
   )
 
 /** The command line with these arguments. */
-export const runWith = (args: ReadonlyArray<string>) => ending(Command.runWith(root, { version })(args))
+export const runWith = (args: ReadonlyArray<string>) => ending(Command.runWith(root, { version })(args), args)
 
 /** The command line with the arguments of the process. */
-export const program = ending(Command.run(root, { version }))
+export const program = Effect.suspend(() => runWith(process.argv.slice(2)))

@@ -19,6 +19,7 @@ import { configFlag, loadOptions } from "./ConfigFlag.ts"
 import { environment } from "./Environment.ts"
 import { ExitCode } from "./ExitCode.ts"
 import { CommandFailed, reportingFailures } from "./Failure.ts"
+import { outliveOutput } from "./LostOutput.ts"
 import { Json, print, valueView } from "./Output.ts"
 
 /** The flags of `serve`; those that are given win over the configuration. */
@@ -120,6 +121,7 @@ const serveConfig = Effect.fnUntraced(
 /** Serves until a signal or the death of a log, and ends with the exit code that says how that went. */
 export const serve = Effect.fnUntraced(
   function*(input: ServeInput) {
+    yield* outliveOutput
     yield* checkPort(input.port)
     const loaded = yield* loadConfig({
       ...loadOptions(input.config),
@@ -157,7 +159,8 @@ export const serveExamples = [
 export const serveCommand = Command.make("serve", serveFlags, serve).pipe(
   Command.withDescription(
     "Run the HTTP server until SIGTERM or Ctrl-C; then it drains. A second signal ends it at once. With --json, as with " +
-      "--log-format json, all that it says is JSON on stdout, one object a line, its logs and its errors too."
+      "--log-format json, all that it says is JSON on stdout, one object a line, its logs and its errors too; only a call " +
+      "with a wrong flag is answered on stderr, as by every command."
   ),
   Command.withShortDescription("Run the HTTP server"),
   Command.withExamples(serveExamples)

@@ -5,7 +5,7 @@
  * Where durability takes longer than the server waits (504 `ack_pending`), the stream's status is asked until it covers
  * the records. Where that cannot tell, the call is sent again: with its key it is answered as the first time.
  */
-import { type Nonce, NonceSource } from "@effect-wal/core/Nonce"
+import { NonceSource } from "@effect-wal/core/Nonce"
 import { Clock, Duration, Effect, Random, Schema } from "effect"
 import { HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { type AckLevel, AppendAnswer, type StreamStatus } from "../api/Schemas.ts"
@@ -45,6 +45,19 @@ export interface AppendParts {
 /** First and longest pause between two looks at the status. */
 const look = { firstMillis: 100, longestMillis: 2_000 }
 
+/** What the server takes for a key; of other ones `fetch` would say that there is no answer. */
+const keyForm = /^[ -~]{1,128}$/
+
+const keyOf = Effect.fnUntraced(function*(given: string | false | undefined) {
+  if (given === false) return undefined
+  if (given === undefined) return yield* yield* NonceSource
+  if (keyForm.test(given)) return given
+  return yield* failWith({
+    _tag: "InvalidCall",
+    message: "the idempotency key must be 1 to 128 printable ASCII characters"
+  })
+})
+
 /** How often a call whose records may be lost is sent again. */
 const maxResends = 10
 
@@ -81,7 +94,7 @@ const levelOf = (status: StreamStatus, range: Range, ack: AckLevel): AckLevel | 
 interface Call {
   readonly stream: string
   readonly ack: AckLevel
-  readonly key: Nonce | undefined
+  readonly key: string | undefined
   /** When to stop waiting for what was accepted, epoch milliseconds. */
   readonly deadlineMillis: number
   readonly send: Effect.Effect<Appended, WalClientError>
@@ -134,7 +147,7 @@ const followed = Effect.fnUntraced(function*(parts: AppendParts, call: Call, rea
 export const append = Effect.fnUntraced(
   function*(parts: AppendParts, stream: string, body: AppendBody, options: AppendOptions = {}) {
     const ack = options.ack ?? "durable"
-    const key = options.idempotencyKey === false ? undefined : options.idempotencyKey ?? (yield* yield* NonceSource)
+    const key = yield* keyOf(options.idempotencyKey)
     const path = `/v1/streams/${yield* pathPart("stream", stream)}/records`
     const request = HttpClientRequest.post(path).pipe(
       HttpClientRequest.setUrlParam("ack", ack),

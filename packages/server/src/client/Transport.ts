@@ -3,8 +3,7 @@
  * becomes a `WalClientError`. Nothing is tried again here.
  */
 import { errorTable } from "@effect-wal/core/ErrorTable"
-import { Clock, DateTime, Effect, Option, Schema } from "effect"
-import type { Duration, Redacted } from "effect"
+import { Clock, DateTime, type Duration, Effect, Option, Redacted, Schema } from "effect"
 import { HttpClient, type HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { ErrorAnswer } from "../api/Schemas.ts"
 import { requestProblems } from "../RequestProblem.ts"
@@ -125,17 +124,29 @@ const checkStatus = Effect.fnUntraced(function*(response: HttpClientResponse.Htt
   return yield* failWith(reasonOf(response.status, text, retryAfterMillis))
 })
 
+/** What the value of a header can hold. An error that `fetch` makes of anything else would show the whole of it. */
+const headerText = /^[\t -~\u0080-\u00ff]+$/
+
+/** Fails `InvalidCall` for a token that no request can carry, without showing it. */
+const checkToken = (token: string | undefined): Effect.Effect<void, WalClientError> =>
+  token === undefined || headerText.test(token) ? Effect.void : failWith({
+    _tag: "InvalidCall",
+    message: "the token is empty or holds characters that no request can carry, such as a line end"
+  })
+
 /** Both ways to the server at an address. */
 export const makeTransport = Effect.fnUntraced(function*({ answerTimeout, token, url }: ServerAddress) {
   const client = yield* HttpClient.HttpClient
   const base = String(url).replace(/\/+$/, "")
+  // Files and variables often end with a line end, which is no part of the token.
+  const bearer = token === undefined ? undefined : Redacted.value(token).trim()
   const raw: TransportClient = client.pipe(
     HttpClient.mapRequest((request) => {
       const placed = HttpClientRequest.prependUrl(request, base)
-      return token === undefined ? placed : HttpClientRequest.bearerToken(placed, token)
+      return bearer === undefined ? placed : HttpClientRequest.bearerToken(placed, bearer)
     }),
     HttpClient.transformResponse((answer) =>
-      Effect.timeoutOrElse(Effect.mapError(answer, clientErrorOf), {
+      Effect.timeoutOrElse(Effect.andThen(checkToken(bearer), Effect.mapError(answer, clientErrorOf)), {
         duration: answerTimeout ?? "90 seconds",
         orElse: () => failWith({ _tag: "ConnectionFailed", message: `no answer from ${originOf(base)} in time` })
       })
@@ -149,10 +160,10 @@ export const makeTransport = Effect.fnUntraced(function*({ answerTimeout, token,
 })
 
 /**
- * A name as a part of a path. Fails `InvalidCall` for what URLs take for a direction (`.`, `..`) or for nothing; whether
- * the name is a good one is the server's to say.
+ * A name as a part of a path. Fails `InvalidCall` for what URLs take for a direction (`.`, `..`) or for nothing, or cannot
+ * hold (half of a surrogate pair); whether the name is a good one is the server's to say.
  */
 export const pathPart = (kind: string, name: string): Effect.Effect<string, WalClientError> =>
-  name === "" || name === "." || name === ".."
+  name === "" || name === "." || name === ".." || !name.isWellFormed()
     ? failWith({ _tag: "InvalidCall", message: `${JSON.stringify(name)} is no name of a ${kind}` })
     : Effect.succeed(encodeURIComponent(name))

@@ -3,7 +3,9 @@ import { make as makeDouble } from "@effect-wal/testing/HttpS3Double"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
-import { existsSync, readdirSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync } from "node:fs"
+import { startProgram } from "../support/Process.ts"
+import { eventually } from "../support/Wait.ts"
 import { cli, configured, parsed, serve, temporary } from "./data/Cli.ts"
 import { absolute, inProcess } from "./InProcess.ts"
 import { s3Config } from "./S3Config.ts"
@@ -30,6 +32,19 @@ describe("effect-wal doctor", () => {
       assert.include(text, "does not exist yet")
       assert.deepStrictEqual(readdirSync(cwd), ["wal.yaml"])
     }).pipe(Effect.provide(NodeServices.layer)))
+
+  for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143]] as const) {
+    it.live(`removes what it has written when ${signal} ends it`, () =>
+      Effect.gen(function*() {
+        const cwd = yield* configured("directory")
+        mkdirSync(`${cwd}/store`)
+        const program = yield* startProgram({ args: ["doctor", "--config", "wal.yaml", "--tries", "1000"], cwd })
+        yield* eventually(() => readdirSync(`${cwd}/store`).length > 0)
+        program.kill(signal)
+        assert.strictEqual(yield* program.ended, code, program.output())
+        assert.deepStrictEqual(readdirSync(`${cwd}/store`), [])
+      }).pipe(Effect.provide(NodeServices.layer)))
+  }
 
   it.live("says that a server has the local log open", () =>
     Effect.gen(function*() {

@@ -89,6 +89,27 @@ describe("effect-wal", () => {
       }
     }))
 
+  it.effect("says all that as one JSON object with --json, wherever it stands", () =>
+    Effect.gen(function*() {
+      const calls: ReadonlyArray<readonly [args: ReadonlyArray<string>, found: string, help: string]> = [
+        [["--json", "cat", "--frobnicate"], "--frobnicate", "effect-wal cat --help"],
+        [["cat", "--frobnicate", "--json"], "--frobnicate", "effect-wal cat --help"],
+        [["frobnicate", "--json"], "frobnicate", "effect-wal --help"],
+        [["cursor", "frobnicate", "--json=true"], "frobnicate", "effect-wal cursor --help"],
+        [["trim", "--json"], "seq", "effect-wal trim --help"],
+        [["cost", "--rate", "-1", "--json"], "rate", "effect-wal cost --help"]
+      ]
+      for (const [args, found, help] of calls) {
+        const { code, err, text } = yield* inProcess(...args)
+        assert.deepStrictEqual({ code, text }, { code: 2, text: "" }, args.join(" "))
+        const { error } = JSON.parse(err)
+        assert.deepInclude(error, { code: "usage", next: `see \`${help}\``, exit_code: 2 }, args.join(" "))
+        assert.include(error.message, found)
+      }
+      // Behind -- it is no flag.
+      assert.match((yield* inProcess("cat", "--", "--json")).err, /^effect-wal: /)
+    }))
+
   it.effect("ends with 2 at a command that there is not, and at values that are none", () =>
     Effect.gen(function*() {
       const calls = [
@@ -97,6 +118,7 @@ describe("effect-wal", () => {
         ["cost", "--rate", "-1"],
         ["cost", "--stored-for", "30"],
         ["cost", "--preset", "fast"],
+        ["cost", "--url", "http://127.0.0.1:1", "--preset", "balanced"],
         ["loss-window", "--workers", "9"],
         ["bench", "--records", "0"],
         ["doctor", "--object-bytes", "1GB"]

@@ -1,9 +1,9 @@
 /** `effect-wal append`: lines of JSON, or whole files, into a stream. */
-import { Console, Deferred, Duration, Effect, Option, Stdio } from "effect"
+import { Console, Deferred, Duration, Effect, Option, Result, Stdio } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import type { AckLevel } from "../../api/Schemas.ts"
 import { stopSignal } from "../../Signals.ts"
-import { ExitCode, exitWith } from "../ExitCode.ts"
+import { type ExitCode, exitWith, interruptedBy } from "../ExitCode.ts"
 import { describeFailure, type Failure, type TaggedFailure, tellFailure } from "../Failure.ts"
 import { type Column, fieldsView, print } from "../Output.ts"
 import { progress } from "../Progress.ts"
@@ -127,11 +127,16 @@ const columns: ReadonlyArray<Column<Summary>> = [
 
 const plural = (count: number): string => `${count} record${count === 1 ? "" : "s"}`
 
+const reached = (count: number, ack: AckLevel): string => {
+  const [now, then] = count === 1 ? ["is", "was"] : ["are", "were"]
+  return ack === "accepted" ? `${then} accepted` : `${now} ${ack}`
+}
+
 /** How far it came, in one sentence. */
 const howFar = ({ ack, first, last, records, through }: Summary): string =>
   records === 0 || through === undefined
     ? "no record of this call is known to be stored"
-    : `${plural(records)} ${ack === "accepted" ? "were accepted" : `are ${ack}`}, up to line ${through.line} of ` +
+    : `${plural(records)} ${reached(records, ack)}, up to line ${through.line} of ` +
       `${through.file} (numbers ${first} to ${last})`
 
 const unsureText = ({ file, fromLine, records, toLine }: Unsure): string =>
@@ -141,18 +146,27 @@ const unsureText = ({ file, fromLine, records, toLine }: Unsure): string =>
 interface Call {
   readonly inputs: ReadonlyArray<AppendInput>
   readonly key: string | undefined
+  readonly raw: boolean
+}
+
+/** The first line that is to be sent, and its file; with `--raw` each file is one record, and has no lines. */
+const goOnAt = (summary: Summary, unsure: Unsure | undefined, { inputs, raw }: Call) => {
+  const { records, through } = summary
+  if (raw) return { file: inputs[records]?.name, line: 1 }
+  return unsure === undefined
+    ? { file: through?.file, line: through === undefined ? 1 : through.line + 1 }
+    : { file: unsure.file, line: unsure.fromLine }
 }
 
 /** What to do so that everything is appended once. */
-const nextStep = (summary: Summary, unsure: Unsure | undefined, { inputs, key }: Call): string => {
-  const { through } = summary
-  const line = unsure?.fromLine ?? (through === undefined ? 1 : through.line + 1)
-  const file = unsure?.file ?? through?.file
+const nextStep = (summary: Summary, unsure: Unsure | undefined, call: Call): string => {
+  const { inputs, key } = call
+  const { file, line } = goOnAt(summary, unsure, call)
   const files = file === undefined || file === inputs[0]?.name ? "the same command" : `the files from ${file} on`
   const again = line === 1 ? `${files} again` : `${files} and --from-line ${line}`
   if (unsure === undefined) return `Go on with ${again}.`
   return key === undefined
-    ? `Look with \`effect-wal tail --last 1\` whether they are there. Then go on behind them, or with ${again}; with ` +
+    ? `Look with \`effect-wal cat --last ${unsure.records}\` whether they are there. Then go on behind them, or with ${again}; with ` +
       "--idempotency-key a repeat would append nothing twice."
     : `Go on with ${again} and the same key: what is there already is not appended twice.`
 }
@@ -207,10 +221,17 @@ const stopped = Effect.gen(function*() {
   return asked
 })
 
+/**
+ * Why it ended is worth more than that closing did not work either; but records that were accepted only are lost by that,
+ * and nobody has said so.
+ */
+const withClosing = (failure: Failure, closed: Result.Result<void, TaggedFailure>, ack: AckLevel): Failure =>
+  Result.isSuccess(closed) || ack === "durable"
+    ? failure
+    : { ...failure, message: `${failure.message}\n  at the end: ${describeFailure(closed.failure).message}` }
+
 const codeOf = (failure: Failure, signal: string | undefined): ExitCode =>
-  failure.exit === "interrupted" && signal === "SIGTERM"
-    ? new ExitCode({ code: 143 })
-    : exitWith(failure.exit)
+  failure.exit === "interrupted" && signal !== undefined ? interruptedBy(signal) : exitWith(failure.exit)
 
 const append = (input: AppendInputs) =>
   onTarget(
@@ -243,10 +264,8 @@ const append = (input: AppendInputs) =>
         yield* writer.close
         return yield* print(fieldsView(columns, summary))
       }
-      // Why it ended is worth more than that closing did not work either.
-      yield* Effect.catch(writer.close, (error: TaggedFailure) => Effect.logDebug(error.message))
-      const failure = failureOf(end, summary, { inputs, key })
-      yield* tellFailure(failure)
+      const failure = failureOf(end, summary, { inputs, key, raw: input.raw })
+      yield* tellFailure(withClosing(failure, yield* Effect.result(writer.close), input.ack))
       return yield* codeOf(failure, (yield* Deferred.isDone(asked)) ? yield* Deferred.await(asked) : undefined)
     })
   )

@@ -182,6 +182,9 @@ class AppendRun {
   private readonly sendAll = Effect.fnUntraced(
     function*(this: AppendRun, file: string, { batches, problem }: NonNullable<Cut>) {
       for (const batch of batches) {
+        // One piece of the input can hold thousands of small batches.
+        const isStopped = yield* Effect.raceFirst(Effect.as(this.plan.stop, true), Effect.as(Effect.yieldNow, false))
+        if (isStopped) return yield* this.endWith({ _tag: "Stopped" })
         const end = yield* this.send(file, batch)
         if (end !== undefined) return end
       }

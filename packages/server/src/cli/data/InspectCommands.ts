@@ -9,6 +9,7 @@ import { decodeCalls } from "@effect-wal/core/format/SegmentBody"
 import { readSegment, recordsOf } from "@effect-wal/core/format/SegmentCodec"
 import type { SegmentHeader } from "@effect-wal/core/format/SegmentHeader"
 import { logPrefix } from "@effect-wal/core/LogId"
+import type { ObjectStore } from "@effect-wal/core/store/ObjectStore"
 import { retryWhilePassing, toStoreError } from "@effect-wal/core/store/StoreRetry"
 import type { WalRecord } from "@effect-wal/core/WalRecord"
 import { Console, Effect } from "effect"
@@ -16,8 +17,9 @@ import { Argument, Command, Flag } from "effect/cli"
 import { encodeElement } from "../../body/RecordEncoder.ts"
 import type { StreamConfig } from "../../config/ServerConfig.ts"
 import { CommandFailed } from "../Failure.ts"
-import { type Column, fieldsView, joinViews, Json, print, rowsView, type View } from "../Output.ts"
+import { type Column, fieldsView, joinViews, print, rowsView, type View } from "../Output.ts"
 import { onStore } from "./DataHandler.ts"
+import { recordedEnds } from "./RecordedEnds.ts"
 import { openForReading } from "./StoreAccess.ts"
 import { chosenConfig } from "./StoreStream.ts"
 import { storeFlags, type StoreInput } from "./TargetFlags.ts"
@@ -26,8 +28,7 @@ import { storeFlags, type StoreInput } from "./TargetFlags.ts"
 const attempts = 8
 
 /** An object of the log; fails where it is not there. */
-const getObject = Effect.fnUntraced(function*({ options, ...stream }: StreamConfig, key: string) {
-  const store = yield* openForReading({ options, ...stream })
+const getObject = Effect.fnUntraced(function*(store: ObjectStore["Service"], { options }: StreamConfig, key: string) {
   return yield* retryWhilePassing(store.get(key), { backoff: options.retry, attempts }).pipe(
     Effect.mapError((error) =>
       error.reason === "NotFound"
@@ -42,9 +43,9 @@ const getObject = Effect.fnUntraced(function*({ options, ...stream }: StreamConf
   )
 })
 
-const getManifest = Effect.fnUntraced(function*(stream: StreamConfig) {
+const getManifest = Effect.fnUntraced(function*(store: ObjectStore["Service"], stream: StreamConfig) {
   const key = manifestKey(logPrefix(stream.options))
-  const { body } = yield* getObject(stream, key)
+  const { body } = yield* getObject(store, stream, key)
   return { key, body, manifest: yield* decodeManifest(key, body) }
 })
 
@@ -84,7 +85,8 @@ const inspectManifest = (input: StoreInput) =>
     "reads",
     input,
     Effect.gen(function*() {
-      const { body, manifest } = yield* getManifest(yield* chosenConfig(input))
+      const stream = yield* chosenConfig(input)
+      const { body, manifest } = yield* getManifest(yield* openForReading(stream), stream)
       const { unknown, ...fields } = manifest
       // As it is stored, fields of other versions too.
       yield* print(
@@ -113,13 +115,15 @@ const inspectEpochs = (input: StoreInput) =>
     "reads",
     input,
     Effect.gen(function*() {
-      const { manifest } = yield* getManifest(yield* chosenConfig(input))
-      const ended = manifest.ends.map(({ at, epoch, seq, slot }) => ({ epoch, end: slot, lastSeq: seq, at }))
+      const stream = yield* chosenConfig(input)
+      const store = yield* openForReading(stream)
+      const { manifest } = yield* getManifest(store, stream)
+      const { damage, ends } = yield* recordedEnds(manifest, (key) => getObject(store, stream, key))
+      const ended = ends.map(({ at, epoch, seq, slot }) => ({ epoch, end: slot, lastSeq: seq, at }))
       const live = manifest.live === 0 ? [] : [{ epoch: manifest.live, end: null, lastSeq: null, at: null }]
       yield* print(rowsView(epochColumns, [...ended, ...live], "no epoch above the trim point"))
-      const archive = manifest.ends_archive
-      if (archive === null || (yield* Json)) return
-      yield* Console.error(`effect-wal: ends up to epoch ${archive.through} are in ${archive.key}`)
+      // What can be read helps to find what is wrong.
+      if (damage !== undefined) return yield* Effect.fail(damage)
     })
   )
 
@@ -180,7 +184,7 @@ const inspectSegment = (input: SegmentInput) =>
     Effect.gen(function*() {
       const stream = yield* chosenConfig(input)
       const key = slotKey(logPrefix(stream.options), input.epoch, input.slot)
-      const { body } = yield* getObject(stream, key)
+      const { body } = yield* getObject(yield* openForReading(stream), stream, key)
       const segment = yield* readSegment(key, body, {
         digest: yield* yield* Digest,
         compression: yield* yield* Compression,
@@ -206,8 +210,8 @@ const manifestCommand = Command.make("manifest", storeFlags, inspectManifest).pi
 
 const epochsCommand = Command.make("epochs", storeFlags, inspectEpochs).pipe(
   Command.withDescription(
-    "List the epochs that the manifest knows above the trim point, with their ends. The one without an end is that of the " +
-      "last writer, whether it still runs or not."
+    "List the epochs above the trim point with their ends, as the manifest and the archive of ends record them. The one " +
+      "without an end is that of the last writer, whether it still runs or not."
   ),
   Command.withShortDescription("List the epochs"),
   Command.withExamples([{
@@ -235,7 +239,10 @@ const segmentCommand = Command.make("segment", {
 
 /** The command. */
 export const inspectCommand = Command.make("inspect").pipe(
-  Command.withDescription("Look at the objects of a stored log. Works on stores only, and changes nothing."),
+  Command.withDescription(
+    "Look at the objects of a stored log. Works on stores only, and changes nothing. A local log must have no writer: stop " +
+      "its server first."
+  ),
   Command.withShortDescription("Look at the objects of a stored log"),
   Command.withSubcommands([manifestCommand, segmentCommand, epochsCommand])
 )

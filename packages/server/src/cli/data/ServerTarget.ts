@@ -48,6 +48,25 @@ export const tellClientError = (error: TaggedFailure): TaggedFailure => {
   }
 }
 
+/**
+ * Where the stream is once it is open: of one that is being opened nobody knows where it ends, and without that a read
+ * would start at its first record. Fails with the reason where it does not open.
+ */
+const openStatus = Effect.fnUntraced(function*(client: Client, stream: string) {
+  const first = yield* client.status(stream)
+  if (first.durable !== undefined) return { durable: first.durable, trimmedTo: first.trimmed_to ?? 0 }
+  // Tried again while it is being opened.
+  yield* client.readPage(stream, { pageSize: 1, onDamage: "skip" })
+  const { durable, trimmed_to: trimmedTo = 0 } = yield* client.status(stream)
+  if (durable !== undefined) return { durable, trimmedTo }
+  return yield* new CommandFailed({
+    code: "stream_opening",
+    message: `stream ${stream} is not open`,
+    next: "Try again later; `effect-wal status` says what the stream waits for.",
+    exit: "unavailable"
+  })
+})
+
 /** Where to start, as the API knows it. */
 const fromOf = Effect.fnUntraced(function*(client: Client, stream: string, { start }: ReadOrder) {
   const oldest: ReadFrom | undefined = undefined
@@ -62,36 +81,36 @@ const fromOf = Effect.fnUntraced(function*(client: Client, stream: string, { sta
       return oldest
     case "Next":
     case "Last": {
-      const { durable = 0, trimmed_to: trimmedTo = 0 } = yield* client.status(stream)
+      const { durable, trimmedTo } = yield* openStatus(client, stream)
       return Math.max(trimmedTo, durable - (start._tag === "Last" ? start.records : 0)) + 1
     }
   }
 })
 
-/** The oldest record, for a tail, whose own default is the next one. */
-const oldestOf = (client: Client, stream: string) =>
-  Effect.map(client.status(stream), ({ trimmed_to: trimmedTo = 0 }) => trimmedTo + 1)
+/** Where a tail starts; its own default is the next record, for which it waits until the stream is open. */
+const tailFrom = Effect.fnUntraced(function*(client: Client, stream: string, order: ReadOrder) {
+  if (order.start._tag === "Next") return {}
+  return { from: (yield* fromOf(client, stream, order)) ?? (yield* openStatus(client, stream)).trimmedTo + 1 }
+})
 
 const startRead = Effect.fnUntraced(function*(client: Client, stream: string, order: ReadOrder) {
   const { follow, limit, onDamage } = order
-  const from = yield* fromOf(client, stream, order)
   const pageSize = limit === undefined ? {} : { pageSize: Math.min(limit, 1_000) }
   const most = <A, E>(elements: Stream.Stream<A, E>) => limit === undefined ? elements : Stream.take(elements, limit)
   if (follow) {
-    const options = { from: from ?? (yield* oldestOf(client, stream)) }
+    const options = yield* tailFrom(client, stream, order)
     return most<Element, WalClientError>(
       onDamage === "skip" ? client.tail(stream, { ...options, onDamage }) : client.tail(stream, options)
     )
   }
+  const from = yield* fromOf(client, stream, order)
   const options = { ...pageSize, ...from === undefined ? {} : { from } }
-  const { durable } = yield* client.status(stream)
+  const { durable } = yield* openStatus(client, stream)
   const elements: Stream.Stream<Element, WalClientError> = onDamage === "skip"
     ? client.read(stream, { ...options, onDamage })
     : client.read(stream, options)
   // A log that is written to all the time has no end of its own: the end is where it was at the start.
-  return most(
-    durable === undefined ? elements : Stream.takeWhile(elements, (element) => lastNumber(element) <= durable)
-  )
+  return most(Stream.takeWhile(elements, (element) => lastNumber(element) <= durable))
 })
 
 const joinLines = (lines: ReadonlyArray<Uint8Array>): Uint8Array => {

@@ -132,7 +132,7 @@ export const findStore = Effect.fnUntraced(function*({ config, url }: StoreInput
   if (Option.isSome(url)) {
     return yield* usageError(
       "this command works on stores only, and has no --url",
-      "Name the configuration of the server with --config. Reading changes nothing and disturbs no server."
+      "Name the configuration of the server with --config; a local log is read only while no server has it open."
     )
   }
   return makeStoreTarget(yield* loadNamedConfig(config))

@@ -78,8 +78,8 @@ const verify = (input: StoreInput) =>
 export const verifyCommand = Command.make("verify", storeFlags, verify).pipe(
   Command.withDescription(
     "Read every object of a stored log and check headers, lengths, checksums, numbers, the chain and the manifest. Works on " +
-      "stores only, changes nothing, and a writer may be at work. Ends with 4 where something is wrong that no repair has " +
-      "recorded."
+      "stores only, and changes nothing. A writer may be at work, but for a local log, which must have no writer: stop its " +
+      "server first. Ends with 4 where something is wrong that no repair has recorded."
   ),
   Command.withShortDescription("Prove that a stored log is whole"),
   Command.withExamples([

@@ -31,7 +31,7 @@ export const run = Effect.fnUntraced(function*(args: ReadonlyArray<string>, inpu
       )
   })
   const result = yield* Effect.result(Command.runWith(root, { version: "0" })(args)).pipe(
-    Effect.provide(Layer.mergeAll(NodeServices.layer, Usage.layer, stdio)),
+    Effect.provide(Layer.mergeAll(NodeServices.layer, Usage.layer(args), stdio)),
     Effect.provideService(Console.Console, caught),
     Effect.provideService(ProgressOutput, { isTerminal: false, columns: 80, write: () => Effect.void })
   )

@@ -29,7 +29,7 @@ const planOf = (given: Partial<AppendPlan> = {}): AppendPlan => ({
 /** A log that takes batches, and does with the n-th of them, from 0, as it is told. */
 const writerOf = (
   settle: (index: number, placed: Placed) => Effect.Effect<Placed, TaggedFailure>,
-  take: (index: number) => Effect.Effect<void, TaggedFailure> = () => Effect.void
+  take: (index: number) => Effect.Effect<unknown, TaggedFailure> = () => Effect.void
 ) => {
   const orders: Array<AppendOrder & { readonly texts: ReadonlyArray<string> }> = []
   let last = 0
@@ -141,6 +141,20 @@ describe("an append", () => {
         assert.strictEqual(orders.length, key === undefined ? 1 : 0)
         yield* Fiber.interrupt(fiber)
       }
+    }))
+
+  it.effect("told to stop, sends no more of the batches that it has read", () =>
+    Effect.gen(function*() {
+      const stop = yield* Deferred.make<void>()
+      const { orders, writer } = writerOf(
+        (_, placed) => Effect.succeed(placed),
+        (index) => index === 2 ? Deferred.succeed(stop, undefined) : Effect.void
+      )
+      const plan = planOf({ stop: Deferred.await(stop) })
+      const { end, tally } = yield* runAppend(writer, [textInput(ndjson(1, 100))], plan)
+      assert.deepStrictEqual(end, { _tag: "Stopped" })
+      assert.strictEqual(orders.length, 3)
+      assert.deepInclude(tally, { records: 6, through: { file: "in", line: 6 } })
     }))
 
   it.effect("told to stop, waits for what is under way, for a time", () =>

@@ -130,6 +130,19 @@ describe("on a store whose server was stopped", () => {
       assert.deepInclude(JSON.parse(next.text), { first_seq: 2 })
     }).pipe(Effect.provide(NodeServices.layer)), slowMillis)
 
+  it.live("append --raw says which files are left where one is refused", () =>
+    Effect.gen(function*() {
+      const cwd = yield* configured("directory")
+      const fs = yield* FileSystem.FileSystem
+      const [small, large] = [`${cwd}/small`, `${cwd}/large`]
+      yield* fs.writeFileString(small, "a")
+      yield* fs.writeFile(large, new Uint8Array(17_000_000))
+      const refused = yield* run(["append", "--raw", small, large, ...configOf(cwd)])
+      assert.strictEqual(refused.code, 2, refused.err)
+      assert.include(refused.err, `1 record is durable, up to line 1 of ${small}`)
+      assert.include(refused.err, `Go on with the files from ${large} on again.`)
+    }).pipe(Effect.provide(NodeServices.layer)), slowMillis)
+
   it.live("a path that was mistyped is an error, and nothing is made there", () =>
     Effect.gen(function*() {
       const cwd = yield* configured("directory")
@@ -137,6 +150,10 @@ describe("on a store whose server was stopped", () => {
         const outcome = yield* run([...args, ...configOf(cwd)])
         assert.strictEqual(outcome.code, 3, outcome.err)
       }
+      // Of all streams: one that has no log yet is no failure.
+      const all = yield* run(["status", ...configOf(cwd), "--json"])
+      assert.deepInclude(JSON.parse(all.text), { state: "absent" })
+      assert.strictEqual(all.code, 0)
       assert.deepStrictEqual(readdirSync(cwd), ["wal.yaml"])
     }).pipe(Effect.provide(NodeServices.layer)), slowMillis)
 })
@@ -149,18 +166,33 @@ const untilStored = (cwd: string): Effect.Effect<void> =>
   )
 
 describe("on a local log", () => {
-  it.live("while a server has it, every command says to use --url", () =>
-    Effect.gen(function*() {
-      const cwd = yield* configured("local")
-      const { port } = yield* serve(cwd)
-      yield* appendOverHttp(port, "application/x-ndjson", "1\n")
-      for (const args of [["cat"], ["verify"], ["append"], ["append", "--take-over"]]) {
-        const refused = yield* run([...args, ...configOf(cwd)], "2\n")
-        assert.strictEqual(refused.code, 5, `${args.join(" ")}: ${refused.err}`)
-        assert.include(refused.err, "--url")
-      }
-      assert.strictEqual((yield* appendOverHttp(port, "application/x-ndjson", "2\n")).status, 200)
-    }).pipe(Effect.provide(NodeServices.layer)), slowMillis)
+  it.live(
+    "while a server has it, commands that have --url say to use it, the others to stop the server",
+    () =>
+      Effect.gen(function*() {
+        const cwd = yield* configured("local")
+        const { port } = yield* serve(cwd)
+        yield* appendOverHttp(port, "application/x-ndjson", "1\n")
+        for (const args of [["cat"], ["append"], ["append", "--take-over"]]) {
+          const refused = yield* run([...args, ...configOf(cwd)], "2\n")
+          assert.strictEqual(refused.code, 5, `${args.join(" ")}: ${refused.err}`)
+          assert.include(refused.err, "through that server with `--url`")
+        }
+        for (const args of [["verify"], ["inspect", "manifest"], ["inspect", "epochs"], ["repair", "--dry-run"]]) {
+          const refused = yield* run([...args, ...configOf(cwd)])
+          assert.strictEqual(refused.code, 5, `${args.join(" ")}: ${refused.err}`)
+          assert.notInclude(refused.err, "--url")
+          assert.include(refused.err, "Stop the process that has it open")
+        }
+        for (const args of [["status"], ["streams"]]) {
+          const shown = yield* run([...args, ...configOf(cwd), "--json"])
+          assert.strictEqual(shown.code, 5, args.join(" "))
+          assert.deepInclude(JSON.parse(shown.text), { id: "orders", state: "refused" })
+        }
+        assert.strictEqual((yield* appendOverHttp(port, "application/x-ndjson", "2\n")).status, 200)
+      }).pipe(Effect.provide(NodeServices.layer)),
+    slowMillis
+  )
 
   it.live(
     "that nobody has open reading commands change no byte, and writing needs no word",

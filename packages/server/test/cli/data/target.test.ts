@@ -45,6 +45,10 @@ describe("what a command works on", () => {
         assert.strictEqual(status.code, 0, status.err)
         assert.notInclude(status.text + status.err, token)
       }
+      // What no request can carry is refused before one is made: the error of `fetch` would show it.
+      const broken = yield* run(["status", "--url", url, "--token", `${token}\nword`])
+      assert.strictEqual(broken.code, 2, broken.err)
+      assert.notInclude(broken.err, token)
       for (const args of [[], ["--token", `${token}-wrong`]]) {
         const refused = yield* run(["append", "--url", url, ...args], "1\n")
         assert.strictEqual(refused.code, 77, refused.err)
@@ -60,6 +64,7 @@ describe("what a command works on", () => {
         const refused = yield* run([...args, "--url", "http://127.0.0.1:1"])
         assert.strictEqual(refused.code, 2)
         assert.include(refused.err, "works on stores only")
+        assert.include(refused.err, "a local log is read only while no server has it open")
       }
     }).pipe(Effect.provide(NodeServices.layer)))
 })

@@ -49,6 +49,14 @@ describe("the program", () => {
       assert.include(program.output(), "stream main: durable to 1, nothing left")
     }).pipe(Effect.provide(NodeServices.layer)))
 
+  it("runs for a user without a home, who has a bare number in a container", () => {
+    const noHome = "import os from 'node:os'; import { syncBuiltinESMExports } from 'node:module';" +
+      "os.homedir = () => { throw new Error('no entry') }; syncBuiltinESMExports()"
+    const main = new URL("../src/main.ts", import.meta.url).pathname
+    const args = ["--import", `data:text/javascript,${encodeURIComponent(noHome)}`, main, "--version"]
+    assert.include(execFileSync(process.execPath, args, { encoding: "utf8" }), version)
+  })
+
   it.live("finds after kill -9 and a restart what was answered before", () =>
     Effect.gen(function*() {
       const cwd = yield* temporary

@@ -83,5 +83,5 @@ ${Object.entries(inputErrors).map(libraryRow(DurableInputError)).join("\n")}
 | --- | --- | --- | --- | --- |
 ${Object.entries(requestProblems).map(problemRow).join("\n")}
 
-A 503 and \`disk_full\` carry \`Retry-After\`.
+\`disk_full\` and a 503 that may be tried again carry \`Retry-After\`.
 `

@@ -99,6 +99,15 @@ const makeFiberCount = (): FiberCount => {
 
 const noUpdate = () => undefined
 
+/** No number where the system gives none, as when no descriptor is left to ask it by: the other series are still told. */
+const valueOf = (read: () => number): number => {
+  try {
+    return read()
+  } catch {
+    return Number.NaN
+  }
+}
+
 /**
  * Registers the series until the scope ends, and counts the fibers of everything that is built upon this layer.
  * `process_open_fds` is there on Linux only.
@@ -109,13 +118,13 @@ export const layer: Layer.Layer<never> = Layer.effectContext(Effect.gen(function
   const fibers = makeFiberCount()
   const gauge = ({ description, name, read }: Series) =>
     Metric.registerUnsafe(Metric.gauge(name, { description }), context, {
-      get: () => ({ value: read() }),
+      get: () => ({ value: valueOf(read) }),
       update: noUpdate,
       modify: noUpdate
     })
   const counter = ({ description, name, read }: Series) =>
     Metric.registerUnsafe(Metric.counter(name, { description, incremental: true }), context, {
-      get: () => ({ count: read(), incremental: true }),
+      get: () => ({ count: valueOf(read), incremental: true }),
       update: noUpdate,
       modify: noUpdate
     })

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Metric } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { closeSync, openSync } from "node:fs"
@@ -62,6 +62,21 @@ describe("the metrics of the process", () => {
       const files = [1, 2, 3].map(() => openSync("/dev/null", "r"))
       assert.strictEqual(yield* read("process_open_fds"), before + 3)
       for (const file of files) closeSync(file)
+    }).pipe(withMetrics))
+
+  it.effect("one that the system does not tell, as without a free descriptor, is no number, and the others are told", () =>
+    Effect.gen(function*() {
+      yield* Effect.acquireRelease(
+        Effect.sync(() =>
+          vi.spyOn(process.memoryUsage, "rss").mockImplementation(() => {
+            throw new Error("EMFILE: too many open files")
+          })
+        ),
+        (spy) => Effect.sync(() => spy.mockRestore())
+      )
+      const text = yield* PrometheusMetrics.format()
+      assert.isNaN(valueOf(text, "process_resident_memory_bytes"))
+      assert.isAbove(valueOf(text, "nodejs_active_resources"), 0)
     }).pipe(withMetrics))
 
   it.effect("are gone with the server", () =>

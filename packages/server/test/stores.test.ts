@@ -44,6 +44,14 @@ const abandoned = (registry: Metric.MetricRegistry): number | undefined => {
   return found?.type === "Gauge" ? Number(found.state.value) : undefined
 }
 
+/** Node, stream and uncommitted records of each log of another node. */
+const abandonedLogs = (registry: Metric.MetricRegistry) =>
+  Metric.snapshotUnsafe(Context.make(Metric.MetricRegistry, registry)).flatMap((one) =>
+    one.id === "wal_abandoned_records" && one.type === "Gauge"
+      ? [[one.attributes?.["node"], one.attributes?.["stream"], Number(one.state.value)]]
+      : []
+  )
+
 const inDirectory = <A, E, R>(use: (path: string) => Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
     const files = yield* FileSystem.FileSystem
@@ -80,6 +88,7 @@ describe("the logs of a server", () => {
         yield* open("a")
         const registry = yield* Metric.MetricRegistry
         yield* until(() => abandoned(registry) === 1)
+        assert.deepStrictEqual(abandonedLogs(registry), [["gone", "a", 1]])
       })
     ))
 })

@@ -4,6 +4,7 @@
  * The latency of a PUT has fixed ones. The others follow from the settings of the stream, as a preset's own normal state
  * must not trip them: what is a backlog for one preset is one segment of another.
  */
+import { presets } from "@effect-wal/core/config/Presets"
 import { queuedPerWorker } from "@effect-wal/core/model/LossWindow"
 import type { WalOptions } from "@effect-wal/core/WalOptions"
 import { Duration } from "effect"
@@ -33,12 +34,17 @@ export const anyThreshold: Threshold = { warn: 0 }
 /** A twentieth of the requests was one more try, and three of them at the least. */
 export const retryThreshold = (puts: number): Threshold => ({ warn: Math.max(3, puts / 20) })
 
+/** A segment of fewer records counts as one of so many, the smallest preset's: with one record each, all would be a backlog. */
+const fewestEntries = presets.low_latency.maxEntries
+
+const segmentEntries = ({ segment }: WalOptions): number => Math.max(fewestEntries, segment.maxEntries)
+
 /** Ten full segments: 10,000 records with the preset `balanced`. */
-export const lagThreshold = ({ segment }: WalOptions): Threshold => ({ warn: 10 * segment.maxEntries })
+export const lagThreshold = (options: WalOptions): Threshold => ({ warn: 10 * segmentEntries(options) })
 
 /** One full segment that is open and one in each lane. More means that a queue has formed. */
-export const riskThreshold = ({ parallelPut, segment }: WalOptions): Threshold => ({
-  warn: segment.maxEntries * (1 + parallelPut.workers * parallelPut.pipelineDepth)
+export const riskThreshold = (options: WalOptions): Threshold => ({
+  warn: segmentEntries(options) * (1 + options.parallelPut.workers * options.parallelPut.pipelineDepth)
 })
 
 /** A record waits for its interval and for one PUT; then it is late, and after `store_grace` the store is away. */

@@ -100,7 +100,7 @@ export const uploads: MetricGroup = {
       "wal_queue_segments",
       "segments",
       "Sealed segments that wait for a worker",
-      "Not back to 0 for long: more workers, a higher depth, or a larger preset."
+      "Against `wal_queue_limit_segments`: at the limit appends wait, then are refused with 503. Not back to 0 for long: more workers, a higher depth, or a larger preset."
     ),
     gauge("wal_in_flight_segments", "segments", "Segments being stored", "At its limit all the time: as above."),
     gauge(
@@ -114,7 +114,8 @@ export const uploads: MetricGroup = {
         "wal_put_retries_total",
         "tries",
         "Tries after a first one, by class of answer",
-        "`Throttled`: fewer PUTs. `Unauthorized`, `Expired`: credentials. `Unavailable`: the store. `StoreFull`: its disk."
+        "`Throttled`: fewer PUTs. `AccessDenied`, `CredentialsUnavailable`: rights, keys. `Unavailable`, `TimedOut`: the store. " +
+          "`StoreFull`: its disk."
       ),
       labels: [...logLabels, "class"]
     },
@@ -157,7 +158,7 @@ export const store: MetricGroup = {
       "wal_estimated_request_cost_dollars_total",
       "dollars",
       "Requests at the prices of S3 Standard, us-east-1, 2026-07",
-      "Its rate, `wal:request_cost_dollars:30d`, is what requests cost in 30 days."
+      "Its rate, `wal:request_cost_dollars:30d`, is what requests cost in 30 days. On a disk nothing is charged: what S3 would."
     ),
     gauge(
       "wal_store_failing_seconds",
@@ -201,9 +202,18 @@ export const store: MetricGroup = {
         "wal_abandoned_logs",
         "logs",
         "Logs of other nodes below the same prefixes that hold uncommitted records, as counted at start",
-        "The log lines of the start name them: start those nodes again, or read their records."
+        "Nodes that run are among them, where their consumers are not done. The log lines of the start name all."
       ),
       labels: []
+    },
+    {
+      ...gauge(
+        "wal_abandoned_records",
+        "records",
+        "Uncommitted records of each of these logs, under its own labels, as counted at start",
+        "No `wal_open` of that node and stream: start that node again, or read its records."
+      ),
+      absent: "until such a log is found"
     }
   ]
 }

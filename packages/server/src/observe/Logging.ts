@@ -3,7 +3,7 @@
  *
  * With JSON, everything that the process says is JSON: also what is printed without the logger, and warnings of Node.
  */
-import { Cause, Clock, Console, DateTime, Effect, Layer, Logger, type LogLevel, References } from "effect"
+import { Cause, Clock, Console, DateTime, Effect, Layer, Logger, type LogLevel, References, Result } from "effect"
 import { LogStream } from "./LogStream.ts"
 
 /** `text` for people, `json` for collectors. */
@@ -81,11 +81,15 @@ const lineOf = ({ cause, date, fiber, logLevel, message }: Logger.Options<unknow
 
 const jsonLogger = Logger.make((options: Logger.Options<unknown>) => write(lineOf(options)))
 
+/** Whether a text is one line of JSON already: what only begins like an object is not. */
+const isJsonLine = (text: string): boolean =>
+  text.startsWith("{") && !text.includes("\n") && Result.isSuccess(Result.try((): unknown => JSON.parse(text)))
+
 /** What is printed without the logger, as lines of it; what is a JSON object already stays what it is. */
 const jsonConsole = (own: Console.Console, clock: Clock.Clock): Console.Console => {
   const say = (level: LogLevelName) => (...parts: ReadonlyArray<unknown>): void => {
     const message = parts.map(wordOf).join(" ").trim()
-    if (message.startsWith("{")) process.stdout.write(`${message}\n`)
+    if (isJsonLine(message)) process.stdout.write(`${message}\n`)
     else write({ timestamp: DateTime.formatIso(DateTime.makeUnsafe(clock.currentTimeMillisUnsafe())), level, message })
   }
   return { ...own, log: say("info"), info: say("info"), debug: say("debug"), warn: say("warn"), error: say("error") }

@@ -49,9 +49,9 @@ is left out where that says so. Probes and scrapes are not traced.
 | \`wal.open\`, \`wal.replay\`, \`wal.flush\` | opening, replaying, flushing | |
 
 One PUT serves many requests, so it is no child of any of them: it is linked, in both directions. A local log has neither
-the spans of the store nor the links. Spans that the collector does not take are counted in
-\`wal_trace_export_failures_total\` and lost; requests do not wait for it. Tracing takes throughput: requests do not take
-their short way then.
+the spans of the store nor the links. Requests that the collector does not take are counted in
+\`wal_trace_export_failures_total\`; when the fourth one of a batch fails, it is lost, and so is what is traced in the minute
+after it. Appends do not wait for the collector. Tracing takes throughput: requests do not take their short way then.
 `
 
 const cell = (text: string): string => text.replaceAll("|", "\\|")

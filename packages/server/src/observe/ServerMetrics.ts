@@ -133,6 +133,12 @@ export const settings: MetricGroup = {
       "Rules compare with it."
     ),
     gauge(
+      "wal_queue_limit_segments",
+      "segments",
+      "Sealed segments that can wait for a worker (16 × `workers`)",
+      "Rules compare with it."
+    ),
+    gauge(
       "wal_buffer_limit_bytes",
       "bytes",
       "Bytes that open, queued and in-flight segments may take (`max_buffered_bytes`)",
@@ -155,7 +161,7 @@ export const server: MetricGroup = {
         "wal_http_requests_total",
         "requests",
         "Requests that were answered, by method, route and status",
-        "5xx: look at the state of the streams. 401, 403: tokens. 429, 503: overload."
+        "5xx: look at the state of the streams. 401, 403: tokens. 503: no room, opening, draining. 504: not durable in time."
       ),
       labels: ["method", "route", "status"],
       absent: "until a request was answered"
@@ -164,7 +170,7 @@ export const server: MetricGroup = {
       ...counter(
         "wal_trace_export_failures_total",
         "requests",
-        "Batches of spans that the OTLP collector did not take",
+        "Requests with spans that the OTLP collector did not take; after the fourth of a batch a minute of spans is left out",
         "The collector is away or refuses the headers. Spans are lost, records are not."
       ),
       labels: [],

@@ -4,6 +4,7 @@
  */
 import type { WalOptions } from "@effect-wal/core/WalOptions"
 import { Duration, Effect, Layer, Metric } from "effect"
+import { queueSegments } from "../dashboard/Thresholds.ts"
 import { version } from "../Version.ts"
 import { meaningOf } from "./MetricTable.ts"
 
@@ -13,7 +14,8 @@ const settingGauges: Readonly<Record<string, (options: WalOptions) => number>> =
   wal_segment_limit_bytes: ({ segment }) => segment.maxBytes,
   wal_flush_interval_seconds: ({ segment }) => Duration.toSeconds(segment.flushInterval),
   wal_linger_seconds: ({ segment }) => Duration.toSeconds(segment.linger),
-  wal_put_window_segments: ({ parallelPut }) => parallelPut.workers * parallelPut.pipelineDepth
+  wal_put_window_segments: ({ parallelPut }) => parallelPut.workers * parallelPut.pipelineDepth,
+  wal_queue_limit_segments: queueSegments
 }
 
 const buildInfo = Metric.gauge("wal_build_info", { description: meaningOf("wal_build_info") })

@@ -24,8 +24,9 @@ const stateOf = ({ state }: StreamEntry, status: WalStatus | undefined): typeof 
   return status?.state ?? "open"
 }
 
-const failingSeconds = (status: WalStatus, nowMillis: number): number =>
-  status.storeFailingSinceMillis === undefined ? 0 : Math.max(0, nowMillis - status.storeFailingSinceMillis) / 1_000
+/** A log that has ended sends nothing: how its store answered before is no outage that goes on. */
+const failingSeconds = ({ state, storeFailingSinceMillis: since }: WalStatus, nowMillis: number): number =>
+  since === undefined || (state !== "open" && state !== "closing") ? 0 : Math.max(0, nowMillis - since) / 1_000
 
 /** The gauges of one server. */
 export class StreamMetrics extends Context.Service<StreamMetrics, {

@@ -5,7 +5,7 @@
  * take the short way (`handlers/DirectAppend.ts`).
  */
 import { Clock, Effect, Layer, Metric, Option, Random, Redacted, Tracer } from "effect"
-import { FetchHttpClient, HttpClient, HttpMiddleware } from "effect/http"
+import { FetchHttpClient, HttpClient, HttpClientError, HttpMiddleware } from "effect/http"
 import { OtlpExporter, OtlpSerialization, OtlpTracer } from "effect/observability"
 import { routeOf } from "../RequestCount.ts"
 import { version } from "../Version.ts"
@@ -34,12 +34,36 @@ const exportFailures = Metric.counter("wal_trace_export_failures_total", {
 /** At most one warning in this time: a collector that is away must not flood the log. */
 const warnEveryMillis = 60_000
 
+/** A collector that says nothing for so long does not take what it was sent. */
+const answerMillis = 10_000
+
+/** Batches that are under way at a time. Behind a collector that hangs all spans of the process would wait in memory. */
+const mostInFlight = 16
+
+/** Gives up requests that are not answered, and refuses those that are too many: the exporter then leaves out spans. */
+const bounded = (client: HttpClient.HttpClient): HttpClient.HttpClient => {
+  let inFlight = 0
+  return HttpClient.transform(client, (answer, request) =>
+    Effect.suspend(() => {
+      const failure = (description: string) =>
+        new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, description }) })
+      if (inFlight >= mostInFlight) return Effect.fail(failure(`${mostInFlight} batches are not answered`))
+      inFlight++
+      return Effect.timeoutOrElse(answer, {
+        duration: answerMillis,
+        orElse: () => Effect.fail(failure(`no answer in ${answerMillis / 1_000}s`))
+      }).pipe(Effect.ensuring(Effect.sync(() => {
+        inFlight--
+      })))
+    }))
+}
+
 /** The exporter is silent about what it cannot hand over; the operator is told, and it is counted. */
 const tellFailures = Effect.gen(function*() {
   const client = yield* HttpClient.HttpClient
   let nextAt = Number.NEGATIVE_INFINITY
   yield* Metric.update(exportFailures, 0)
-  return HttpClient.tapError(HttpClient.filterStatusOk(client), (error) =>
+  return HttpClient.tapError(HttpClient.filterStatusOk(bounded(client)), (error) =>
     Effect.gen(function*() {
       yield* Metric.update(exportFailures, 1)
       const now = yield* Clock.currentTimeMillis

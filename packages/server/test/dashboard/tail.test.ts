@@ -57,6 +57,29 @@ describe.skipIf(chromiumPath === undefined)("the live tail", () => {
       assert.deepStrictEqual(complaints, [])
     }), hangMillis)
 
+  it.live(
+    "shows a record whose headers have the name of a payload, and one with more headers than it keeps",
+    () =>
+      Effect.gen(function*() {
+        const { port } = yield* startServer()
+        const { complaints, evaluate, page, shows } = yield* openPage(addressOf(port))
+        yield* shows("#tiles", "At risk now")
+        yield* Effect.promise(() => page.getByRole("button", { name: "Start" }).click())
+        yield* shows("#tail-note", "Live")
+        const headers = { a: "1", payload: "2", payload_base64: "3" }
+        yield* append(port, "application/json", JSON.stringify({ records: [{ payload: "the true one", headers }] }))
+        yield* shows("#tail .record-text", /^"the true one"$/)
+        const long = { a: "x".repeat(70_000) }
+        yield* append(port, "application/json", JSON.stringify({ records: [{ payload: "unseen", headers: long }] }))
+        yield* append(port, ndjson, "\"after\"\n")
+        yield* shows("#tail", "\"after\"")
+        assert.strictEqual(yield* evaluate("document.querySelectorAll('#tail .record').length"), 3)
+        yield* shows("#tail-note", "Live · 3 records")
+        assert.deepStrictEqual(complaints, [])
+      }),
+    hangMillis
+  )
+
   it.live("shows the head of records of 16 MiB, and what comes after them", () =>
     Effect.gen(function*() {
       const { port } = yield* startServer()

@@ -30,6 +30,13 @@ describe("thresholds", () => {
       }
     }))
 
+  it.effect("of segments of one record are those of the smallest preset: as many callers wait at once", () =>
+    Effect.gen(function*() {
+      const options = yield* resolveOptions({ nodeId: "node-0", streamId: "orders", segment: { maxEntries: 1 } })
+      assert.deepStrictEqual(Thresholds.riskThreshold(options), { warn: 200 })
+      assert.deepStrictEqual(Thresholds.lagThreshold(options), { warn: 1_000 })
+    }))
+
   it.effect("of balanced are those of the source documents", () =>
     Effect.gen(function*() {
       const options = yield* optionsOf("balanced")

@@ -92,7 +92,9 @@ describe("the systemd unit", () => {
     assert.strictEqual(only("WorkingDirectory"), `/var/lib/${only("StateDirectory")}`)
     assert.strictEqual(only("ProtectSystem"), "strict")
     // V8 makes code while it runs.
+    // The engine compiles while it runs, and guards what it compiled by protection keys where the processor has them.
     assert.deepStrictEqual(unitValues(unit, "MemoryDenyWriteExecute"), [])
+    assert.deepStrictEqual(only("SystemCallFilter").split(" "), ["@system-service", "@pkey"])
   })
 
   it.live("starts the command with flags that it has", () =>

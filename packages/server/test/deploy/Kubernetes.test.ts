@@ -51,6 +51,7 @@ const StatefulSet = Schema.Struct({
           startupProbe: Probe,
           livenessProbe: Probe,
           readinessProbe: Probe,
+          resources: Schema.Struct({ limits: Schema.Struct({ memory: Schema.String }) }),
           securityContext: Schema.Struct({ readOnlyRootFilesystem: Schema.Literal(true) }),
           volumeMounts: Schema.Array(Schema.Struct({ name: Schema.String, mountPath: Schema.String }))
         })),
@@ -151,6 +152,15 @@ describe("the manifests for Kubernetes", () => {
       const { settings } = yield* config
       assert.isAbove(pod.terminationGracePeriodSeconds, Duration.toSeconds(settings.drainTimeout))
       assert.isAbove(Duration.toSeconds(settings.drainDelay), 0)
+    }))
+
+  it.effect("give a pod memory for all that may be held at a time, and half a gibibyte for the process", () =>
+    Effect.gen(function*() {
+      const { settings: { limits }, streams } = yield* config
+      const mebibytes = Number(/^(\d+)Mi$/.exec(container.resources.limits.memory)?.[1])
+      // Bodies that come in, and as much of pages that go out.
+      const held = streams.reduce((sum, { options }) => sum + options.maxBufferedBytes, 2 * limits.maxInFlightBodyBytes)
+      assert.isAtLeast(mebibytes * 2 ** 20, held + 2 ** 29)
     }))
 
   it.effect("keep the spool on the volume of the pod, with room for it", () =>

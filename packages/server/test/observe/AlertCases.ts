@@ -2,140 +2,19 @@
  * For each alert of `deploy/prometheus/effect-wal.rules.yml`: series in which it fires, and series that look alike in which
  * it must not. Values are in promtool's notation, one a minute; settings are those of the preset `balanced`.
  */
-
-/** Values by series. */
-type Series = Readonly<Record<string, string>>
-
-export interface AlertCase {
-  readonly alert: string
-  /** Minutes after the start when it is looked at. */
-  readonly minute: number
-  readonly fires: Series
-  /** Other alerts that these series set off, rightly. */
-  readonly also?: ReadonlyArray<string>
-  readonly quiet: Series
-  /** Alerts that these other series set off, rightly. */
-  readonly quietBut?: ReadonlyArray<string>
-}
-
-const target = "job=\"effect-wal\",instance=\"10.0.0.1:8180\""
-const log = `${target},stream="orders",node="wal-0"`
-
-/** A series of the log. */
-const of = (name: string, labels = ""): string => `${name}{${log}${labels === "" ? "" : `,${labels}`}}`
-
-/** A series of the process. */
-const ofProcess = (name: string, labels = ""): string => `${name}{${target}${labels === "" ? "" : `,${labels}`}}`
-
-const state = (name: string): string => ofProcess("wal_stream_state", `stream="orders",state="${name}"`)
-
-/** The settings, in every case. */
-export const balanced: Series = {
-  [of("wal_segment_limit_entries")]: "1000x180",
-  [of("wal_segment_limit_bytes")]: "1048576x180",
-  [of("wal_flush_interval_seconds")]: "1x180",
-  [of("wal_linger_seconds")]: "0.1x180",
-  [of("wal_put_window_segments")]: "1x180"
-}
-
-/** A PUT a second, all in one bucket. */
-const puts = (upTo: number): Series => ({
-  ...Object.fromEntries([0.1, 0.2, 0.5, 1].map((bound) => [
-    of("wal_segment_put_latency_seconds_bucket", `le="${bound}"`),
-    bound < upTo ? "0x60" : "0+60x60"
-  ])),
-  [of("wal_segment_put_latency_seconds_bucket", "le=\"+Inf\"")]: "0+60x60",
-  [of("wal_segment_puts_total")]: "0+60x60"
-})
-
-/** What is uploaded, a second. */
-const load = (given: { readonly puts: number; readonly records: number; readonly bytes: number }): Series => ({
-  [of("wal_segment_puts_total")]: `0+${given.puts * 60}x60`,
-  [of("wal_records_durable_total")]: `0+${given.records * 60}x60`,
-  [of("wal_segment_raw_bytes_total")]: `0+${given.bytes * 60}x60`
-})
-
-const uploads: ReadonlyArray<AlertCase> = [
-  { alert: "EffectWalPutSlow", minute: 20, fires: puts(0.5), quiet: puts(0.1) },
-  {
-    alert: "EffectWalPutVerySlow",
-    minute: 20,
-    fires: puts(1),
-    also: ["EffectWalPutSlow"],
-    quiet: puts(0.5),
-    quietBut: ["EffectWalPutSlow"]
-  },
-  {
-    alert: "EffectWalPutsFrequent",
-    minute: 25,
-    fires: load({ puts: 30, records: 30, bytes: 3_000 }),
-    also: ["EffectWalSegmentsSmall"],
-    quiet: load({ puts: 30, records: 30_000, bytes: 30_000_000 })
-  },
-  {
-    alert: "EffectWalSegmentsSmall",
-    minute: 25,
-    fires: load({ puts: 10, records: 50, bytes: 5_000 }),
-    quiet: load({ puts: 4, records: 20, bytes: 2_000 })
-  },
-  {
-    alert: "EffectWalSegmentsLarge",
-    minute: 25,
-    fires: load({ puts: 1, records: 1, bytes: 2_097_152 }),
-    quiet: load({ puts: 1, records: 900, bytes: 1_048_576 })
-  },
-  {
-    alert: "EffectWalUploadsStuck",
-    minute: 6,
-    fires: { [of("wal_oldest_at_risk_age_seconds")]: "0+60x20", [of("wal_segment_puts_total")]: "100x20" },
-    quiet: { [of("wal_oldest_at_risk_age_seconds")]: "60x20", [of("wal_segment_puts_total")]: "100+10x20" }
-  },
-  {
-    alert: "EffectWalUploadsStuck",
-    minute: 6,
-    fires: { [of("wal_oldest_at_risk_age_seconds")]: "32x20", [of("wal_segment_puts_total")]: "0x20" },
-    // An idle log confirms nothing either.
-    quiet: { [of("wal_oldest_at_risk_age_seconds")]: "0x20", [of("wal_segment_puts_total")]: "100x20" }
-  },
-  {
-    alert: "EffectWalStoreFailing",
-    minute: 6,
-    fires: { [of("wal_store_failing_seconds")]: "0+60x20" },
-    quiet: { [of("wal_store_failing_seconds")]: "20x20" }
-  },
-  {
-    alert: "EffectWalRetries",
-    minute: 20,
-    fires: {
-      [of("wal_put_retries_total", "class=\"Throttled\"")]: "0+10x30",
-      [of("wal_segment_puts_total")]: "0+60x30"
-    },
-    quiet: {
-      [of("wal_put_retries_total", "class=\"Throttled\"")]: "0+1x30",
-      [of("wal_segment_puts_total")]: "0+60x30"
-    }
-  },
-  {
-    alert: "EffectWalAtRiskWindow",
-    minute: 8,
-    fires: { [of("wal_at_risk_entries")]: "2001x20" },
-    quiet: { [of("wal_at_risk_entries")]: "2000x20" }
-  },
-  {
-    alert: "EffectWalBufferFilling",
-    minute: 8,
-    fires: { [of("wal_buffered_bytes")]: "60x20", [of("wal_buffer_limit_bytes")]: "100x20" },
-    quiet: { [of("wal_buffered_bytes")]: "40x20", [of("wal_buffer_limit_bytes")]: "100x20" }
-  },
-  {
-    alert: "EffectWalBufferFull",
-    minute: 8,
-    fires: { [of("wal_buffered_bytes")]: "95x20", [of("wal_buffer_limit_bytes")]: "100x20" },
-    also: ["EffectWalBufferFilling"],
-    quiet: { [of("wal_buffered_bytes")]: "80x20", [of("wal_buffer_limit_bytes")]: "100x20" },
-    quietBut: ["EffectWalBufferFilling"]
-  }
-]
+import {
+  type AlertCase,
+  answered,
+  of,
+  ofProcess,
+  perEntry,
+  records,
+  restarted,
+  started,
+  startedOnce,
+  state
+} from "./AlertSeries.ts"
+import { uploads } from "./UploadAlertCases.ts"
 
 const recovery = (name: string, labels = "") => of(`wal_recovery_latency_seconds_${name}`, labels)
 
@@ -145,6 +24,12 @@ const consumers: ReadonlyArray<AlertCase> = [
     minute: 15,
     fires: { [of("wal_cursor_lag_entries")]: "10001x30" },
     quiet: { [of("wal_cursor_lag_entries")]: "10000x30" }
+  },
+  {
+    alert: "EffectWalCursorLag",
+    minute: 15,
+    fires: { [of("wal_cursor_lag_entries")]: "1001x30", ...perEntry },
+    quiet: { [of("wal_cursor_lag_entries")]: "1000x30", ...perEntry }
   },
   {
     alert: "EffectWalRecoverySlow",
@@ -160,6 +45,13 @@ const consumers: ReadonlyArray<AlertCase> = [
     quiet: { [recovery("count")]: "4x120", [recovery("bucket", "le=\"5.0\"")]: "3x120" }
   },
   {
+    // Slow again after a restart: the series of the process before is no measure.
+    alert: "EffectWalRecoverySlow",
+    minute: 70,
+    fires: { [recovery("count")]: "1x55 _x6 1x60", [recovery("bucket", "le=\"5\"")]: "0x55 _x6 0x60", ...restarted },
+    quiet: { [recovery("count")]: "1x120", [recovery("bucket", "le=\"5\"")]: "0x120", ...startedOnce }
+  },
+  {
     alert: "EffectWalRecordsLost",
     minute: 8,
     fires: { [of("wal_records_lost_total")]: "0x5 10x20" },
@@ -167,11 +59,7 @@ const consumers: ReadonlyArray<AlertCase> = [
   }
 ]
 
-const started = ofProcess("process_start_time_seconds")
 const build = ofProcess("wal_build_info", "version=\"0.1.0\"")
-const answered = (status: string, route: string) =>
-  ofProcess("wal_http_requests_total", `method="POST",route="${route}",status="${status}"`)
-const records = "/v1/streams/{stream}/records"
 
 const writers: ReadonlyArray<AlertCase> = [
   {
@@ -185,6 +73,13 @@ const writers: ReadonlyArray<AlertCase> = [
     minute: 10,
     fires: { [started]: "1 1 2 2 3 3 4 4 5 5 5 5", [build]: "1x12" },
     quiet: { [started]: "1 1 1 1 2 2 2 2 2 2 2 2", [build]: "1x12", "process_start_time_seconds{job=\"b\"}": "0+1x12" }
+  },
+  {
+    // It is down when it is looked at: that is no end of the alert.
+    alert: "EffectWalRestarting",
+    minute: 10,
+    fires: { [started]: "1 1 2 2 3 3 4 4 5 stale", [build]: "1x8 stale" },
+    quiet: { [started]: "1 1 1 1 2 2 2 2 2 stale", [build]: "1x8 stale" }
   },
   {
     alert: "EffectWalFenced",
@@ -225,8 +120,9 @@ const writers: ReadonlyArray<AlertCase> = [
   {
     alert: "EffectWalAbandonedLogs",
     minute: 15,
-    fires: { [ofProcess("wal_abandoned_logs")]: "2x20" },
-    quiet: { [ofProcess("wal_abandoned_logs")]: "0x20" }
+    fires: { [ofProcess("wal_abandoned_records", "stream=\"orders\",node=\"wal-7\"")]: "2x20" },
+    // That node runs: its consumers are not done yet, and no more.
+    quiet: { [ofProcess("wal_abandoned_records", "stream=\"orders\",node=\"wal-0\"")]: "2x20" }
   },
   {
     alert: "EffectWalErrors",
@@ -282,6 +178,18 @@ const disks: ReadonlyArray<AlertCase> = [
     minute: 8,
     fires: { [ofProcess("wal_disk_sync_failures_total")]: "_x5 1x20" },
     quiet: { [ofProcess("wal_torn_tails_total")]: "_x5 1x20" }
+  },
+  {
+    alert: "EffectWalSyncFailed",
+    minute: 70,
+    fires: { [ofProcess("wal_disk_sync_failures_total")]: "3x55 _x6 1x60", ...restarted },
+    quiet: { [ofProcess("wal_disk_sync_failures_total")]: "3x120", ...startedOnce }
+  },
+  {
+    alert: "EffectWalSyncFailed",
+    minute: 100,
+    fires: { [ofProcess("wal_disk_sync_failures_total")]: "3x80 4x60", ...startedOnce },
+    quiet: { [ofProcess("wal_disk_sync_failures_total")]: "3x120", ...startedOnce }
   },
   {
     alert: "EffectWalDeletesFail",

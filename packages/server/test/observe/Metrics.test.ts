@@ -1,4 +1,5 @@
 /** `/metrics` of a real server: complete, documented, and clean by Prometheus' own checker. */
+import { Reason } from "@effect-wal/core/store/ObjectStoreError"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
@@ -89,6 +90,14 @@ describe("the metrics of a server", () => {
     assert.strictEqual(written, renderMetricDocs())
   })
 
+  it("name classes of answers that there are, where they say what to do", () => {
+    const told = [documented.get("wal_put_retries_total")?.advice ?? ""].flatMap((advice) =>
+      [...advice.matchAll(/`(\w+)`/g)].map(([, name]) => name)
+    )
+    assert.isNotEmpty(told)
+    assert.includeMembers([...Reason.literals], told)
+  })
+
   it("have what DESIGN asks for: names of the source documents, with Prometheus' units", () => {
     for (
       const name of [
@@ -172,6 +181,24 @@ describe("the gauges beside a log's own", () => {
       mend()
       yield* TestClock.adjust("1 minute")
       assert.strictEqual(yield* failing, 0)
+    }))
+
+  it.effect("say nothing of a store that a fenced log met failing", () =>
+    Effect.gen(function*() {
+      const { log, port } = yield* startServer()
+      const mend = log.faults.rule(({ key, operation }) =>
+        operation === "create" && key.endsWith(".seg") ? { _tag: "Fail", reason: "Unavailable" } : undefined
+      )
+      const sent = log.faults.requests.length
+      yield* append(port, "application/x-ndjson", "1\n", "?ack=accepted")
+      yield* TestClock.adjust("1 second")
+      yield* until(() => log.faults.requests.length > sent)
+      yield* log.takeOver
+      mend()
+      yield* TestClock.adjust("1 minute")
+      const families = yield* scrape(port)
+      assert.deepStrictEqual(stateOf(families, "orders"), ["fenced"])
+      assert.strictEqual(families.get("wal_store_failing_seconds")?.samples[0]?.value, 0)
     }))
 
   it.effect("say how much the buffer may hold", () =>

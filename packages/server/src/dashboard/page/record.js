@@ -23,7 +23,10 @@
 /** @typedef {Payload & { readonly head: RecordHead }} TailRecord */
 
 const verbatimMark = ",\"payload\":"
-const base64Mark = ",\"payload_base64\":\""
+const marks = /,"payload(?:":|_base64":")/g
+
+/** What every record begins with. */
+const fewest = /^\{"seq":\d+,"appended_at":\d+/
 
 /** So much of a payload is shown. */
 const mostShown = 4_000
@@ -81,19 +84,34 @@ const verbatimPayload = (rest, length, isCut) => {
 }
 
 /**
+ * The head of a record and where it ends. A header can have the name of a mark: then what stands before it is no object.
+ * Absent where key and headers alone are longer than what is kept.
+ * @param {string} data
+ * @returns {{ readonly head: RecordHead, readonly mark: string, readonly end: number } | undefined}
+ */
+const headOf = (data) => {
+  for (const { 0: mark, index } of data.matchAll(marks)) {
+    try {
+      return { head: JSON.parse(`${data.slice(0, index)}}`), mark, end: index + mark.length }
+    } catch {
+      // A header of that name: the payload comes later.
+    }
+  }
+  return undefined
+}
+
+/**
  * @param {ServerEvent} event
  * @returns {TailRecord}
  */
 export const readRecord = ({ bytes, data, isCut }) => {
-  // The marks cannot stand in a key or a header: quotes are escaped there.
-  const verbatimAt = data.indexOf(verbatimMark)
-  const base64At = data.indexOf(base64Mark)
-  const isVerbatim = verbatimAt !== -1 && (base64At === -1 || verbatimAt < base64At)
-  const at = isVerbatim ? verbatimAt : base64At
-  const mark = isVerbatim ? verbatimMark : base64Mark
-  /** @type {RecordHead} */
-  const head = JSON.parse(`${data.slice(0, at)}}`)
-  const rest = data.slice(at + mark.length)
-  const length = bytes - new TextEncoder().encode(data.slice(0, at + mark.length)).length
-  return { head, ...(isVerbatim ? verbatimPayload : base64Payload)(rest, length, isCut) }
+  const found = headOf(data)
+  if (found === undefined) {
+    const head = JSON.parse(`${fewest.exec(data)?.[0] ?? ""}}`)
+    return { head, text: data.slice(0, mostShown), isCut: true, kind: "text", bytes }
+  }
+  const { end, head, mark } = found
+  const rest = data.slice(end)
+  const length = bytes - new TextEncoder().encode(data.slice(0, end)).length
+  return { head, ...(mark === verbatimMark ? verbatimPayload : base64Payload)(rest, length, isCut) }
 }

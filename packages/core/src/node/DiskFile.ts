@@ -93,7 +93,8 @@ export interface DiskFileService {
   /**
    * Takes a lock on the file, which is created when it is not there; false when another process, or another scope of this
    * one, holds it. The kernel drops it when its holder ends, however that happens; the file stays. Its holder must not open
-   * the file by another way: closing it there drops the lock (fcntl(2), on record locks).
+   * the file by another way: closing it there drops the lock (fcntl(2), on record locks). Fails for a file that this
+   * process may only read, as nobody is kept out by that.
    */
   readonly lock: (path: string) => Effect.Effect<boolean, DiskError, Scope.Scope>
   /** The magic number of the file system that holds the path, as Linux numbers them. */
@@ -206,8 +207,23 @@ const close = (file: fs.FileHandle, path: string) =>
 const open = (path: string, flags: string) =>
   Effect.acquireRelease(attempt("open", path, () => fs.open(path, flags)), (file) => close(file, path))
 
-/** SQLite's answer when somebody else holds the lock (https://sqlite.org/rescode.html#busy). */
+/** SQLite's answers when somebody else holds the lock, and for a file of others (https://sqlite.org/rescode.html). */
 const sqliteBusy = 5
+const sqliteReadOnly = 8
+
+const isFromSqlite = (cause: unknown, code: number): boolean =>
+  cause instanceof Error && "errcode" in cause && cause.errcode === code
+
+const lockError = (path: string, cause: unknown): DiskError =>
+  isFromSqlite(cause, sqliteReadOnly)
+    ? new DiskError({ call: "lock", path, code: "EACCES", detail: "EACCES: this process may only read the file" })
+    : diskError("lock", path, cause)
+
+/**
+ * What takes the lock. SQLite opens a file that this process must not write for reading only, and begins a reading
+ * transaction on it then, which any number of processes can hold; setting a number in the header is refused there.
+ */
+const takeLock = "BEGIN EXCLUSIVE; PRAGMA user_version = 0"
 
 /**
  * A lock by an exclusive transaction on an empty database: the kernel's record lock on the file, which ends with its
@@ -220,15 +236,15 @@ const lock = (path: string) =>
       try: () => {
         const database = new DatabaseSync(path, { timeout: 0 })
         try {
-          database.exec("BEGIN EXCLUSIVE")
+          database.exec(takeLock)
           return database
         } catch (cause) {
           database.close()
-          if (cause instanceof Error && "errcode" in cause && cause.errcode === sqliteBusy) return undefined
+          if (isFromSqlite(cause, sqliteBusy)) return undefined
           throw cause
         }
       },
-      catch: (cause) => diskError("lock", path, cause)
+      catch: (cause) => lockError(path, cause)
     }),
     (database) => Effect.sync(() => database?.close())
   ).pipe(Effect.map((database) => database !== undefined))

@@ -7,7 +7,7 @@
 import { Effect, Exit, Layer, Scope } from "effect"
 import { join, resolve } from "node:path"
 import type { LocalSettings } from "../config/Resolve.ts"
-import { resolveLocalOptions } from "../config/ResolveOptions.ts"
+import { resolveLocalOptions, sayNotices } from "../config/ResolveOptions.ts"
 import { claimIdentity } from "../log/OpenLog.ts"
 import { identityProblem, logPrefix } from "../LogId.ts"
 import { ObjectStore } from "../store/ObjectStore.ts"
@@ -71,6 +71,7 @@ export const make = Effect.fnUntraced(
   function*(given: WalLocalOptions): Effect.fn.Return<WalService, WalOpenError, Scope.Scope> {
     const { enabled = true, ...input } = given
     const { options, settings } = yield* resolveLocalOptions(input)
+    yield* sayNotices(input, options)
     if (!enabled) return yield* makeSwitchedOff(options)
     return (yield* open(options, settings)).log
   }

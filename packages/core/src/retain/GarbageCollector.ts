@@ -28,7 +28,7 @@ const attempts = 4
 /** Once so many keys wait for another try, nothing more is taken on: their number must not grow with the outage. */
 const maxAgain = 10_000
 
-/** Epochs before the trim point in which a sweep looks for what late requests brought back. */
+/** Epochs before the trim point in which a sweep looks for what late requests brought back; in a journal in all. */
 const sweptEpochs = 16
 
 export interface CollectorSettings {
@@ -69,9 +69,14 @@ export class GarbageCollector {
     this.events.wake()
   }
 
-  /** Deletes as it is told, until interrupted. */
+  /**
+   * Deletes as it is told, until interrupted. What earlier writers had no time to delete is looked for at the first trim; in
+   * a journal, which costs no requests, at once: where all writers are short-lived, nobody else would.
+   */
   get run(): Effect.Effect<never, never, ObjectStore> {
-    return Effect.forever(Effect.andThen(this.events.wait, Effect.suspend(() => this.collect())))
+    const start = Effect.map(ObjectStore, (store) => store.proven === true ? this.events.wake() : undefined)
+    const collect = Effect.forever(Effect.andThen(this.events.wait, Effect.suspend(() => this.collect())))
+    return Effect.andThen(start, collect)
   }
 
   private readonly collect = Effect.fnUntraced(function*(this: GarbageCollector) {
@@ -142,7 +147,10 @@ export class GarbageCollector {
   private readonly sweep = Effect.fnUntraced(function*(this: GarbageCollector, trim: Boundary) {
     const store = yield* ObjectStore
     const { prefix } = this.settings
-    const startAfter = epochPrefix(prefix, Math.max(0, trim.epoch - sweptEpochs))
+    // In a journal end markers go too, so that there is little to look at; and what is left in its first file keeps all
+    // files behind that one.
+    const first = store.proven === true ? 0 : Math.max(0, trim.epoch - sweptEpochs)
+    const startAfter = epochPrefix(prefix, first)
     const context: LookContext = { ...this.settings, attempts }
     const list: typeof store.list = (request) => retryWhilePassing(store.list(request), context)
     yield* followPages(
@@ -173,6 +181,7 @@ export class GarbageCollector {
     object: ListedObject,
     trim: Boundary
   ) {
+    const store = yield* ObjectStore
     const name = parseSlotKey(this.settings.prefix, object.key)
     if (name === undefined) this.stats.countForeign(object.key)
     if (name === undefined || object.sizeBytes === 0) return false
@@ -180,6 +189,8 @@ export class GarbageCollector {
     const below = compareBoundaries(name, trim) < 0
     if (!below && (end === undefined || name.slot <= end)) return false
     const header = yield* Effect.result(lookAt(context, name.epoch, name.slot))
+    // Where only this program puts anything, damage is its own, and must not keep the files of what it has trimmed.
+    if (Result.isFailure(header) && header.failure._tag === "SegmentCorrupt" && below) return store.proven === true
     // What does not read as a segment of this log is not ours to delete.
     if (Result.isFailure(header) || header.success === undefined) return false
     if (object.sizeBytes <= maxMarkerBytes && isMarkerOf(header.success, { ...name, logId: this.settings.logId })) {

@@ -77,7 +77,7 @@ export class ObjectStore extends Context.Service<ObjectStore, {
   readonly id: string
   /** The directory on a disk of this machine that holds the objects; absent for other stores. */
   readonly disk?: string
-  /** The conditional writes are this program's own code: the store is not probed before it is used. */
+  /** A journal of this program's own: it is not probed before it is used, and nobody else puts anything there. */
   readonly proven?: true
   /** Reads the object, or its first bytes. */
   readonly get: (key: string, request?: GetRequest) => Effect.Effect<StoredObject, ObjectStoreError>

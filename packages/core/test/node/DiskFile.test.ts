@@ -159,18 +159,18 @@ describe("DiskFile, opening", () => {
 })
 
 /** Another process that asks for the lock and holds it until it is killed. */
-const startHolder = (path: string) =>
+const startHolder = (path: string, ...user: ReadonlyArray<string>) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
       const script = fileURLToPath(new URL("./fixtures/lock-holder.ts", import.meta.url))
-      const child = spawn(process.execPath, [script, path], { stdio: ["pipe", "pipe", "inherit"] })
+      const child = spawn(process.execPath, [script, path, ...user], { stdio: ["pipe", "pipe", "inherit"] })
       const ended = once(child, "close")
       const [answer] = await once(createInterface({ input: child.stdout }), "line")
       const kill = Effect.promise(async () => {
         child.kill("SIGKILL")
         await ended
       })
-      return { held: answer === "true", kill, pid: child.pid ?? 0 }
+      return { answer, held: answer === "true", kill, pid: child.pid ?? 0 }
     }),
     ({ kill }) => kill
   )
@@ -195,6 +195,29 @@ describe("DiskFile, locking", () => {
       yield* Effect.promise(() => fs.writeFile(path, "something that is no lock"))
       assert.strictEqual((yield* Effect.flip(Effect.scoped(nodeDisk.lock(path)))).path, path)
     }))
+
+  it.effect(
+    "a file that may only be read can't be locked: two readers would both hold it",
+    () =>
+      Effect.gen(function*() {
+        const directory = yield* freshDirectory
+        const path = join(directory, "lock")
+        yield* Effect.promise(async () => {
+          await fs.writeFile(path, "")
+          await fs.chmod(path, 0o444)
+          await fs.chmod(directory, 0o777)
+        })
+        // Who may do anything asks as somebody who may not.
+        const user = process.getuid?.() === 0 ? ["65534"] : []
+        for (let round = 0; round < 2; round++) {
+          assert.strictEqual((yield* startHolder(path, ...user)).answer, "EACCES")
+        }
+        yield* Effect.promise(() => fs.chmod(path, 0o666))
+        assert.isTrue((yield* startHolder(path, ...user)).held)
+        assert.isFalse((yield* startHolder(path, ...user)).held)
+      }),
+    30_000
+  )
 
   it.effect(
     "whoever holds a lock must not open its file: closing that gives the lock away",

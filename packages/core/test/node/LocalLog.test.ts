@@ -2,7 +2,7 @@ import { ObjectStore } from "@effect-wal/core/store/ObjectStore"
 import { Wal, type WalLocalOptions } from "@effect-wal/core/Wal"
 import type { WalService } from "@effect-wal/core/WalService"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, References, Stream } from "effect"
+import { Deferred, Effect, Fiber, Layer, References, Stream } from "effect"
 import { spawn } from "node:child_process"
 import { readdirSync } from "node:fs"
 import * as fs from "node:fs/promises"
@@ -10,11 +10,13 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as DirectoryObjectStore from "../../src/node/DirectoryObjectStore.ts"
 import { DiskFile, type DiskFileService, nodeDisk } from "../../src/node/DiskFile.ts"
+import { fileHeaderBytes } from "../../src/node/journal/JournalFile.ts"
+import { frameHeaderBytes } from "../../src/node/journal/JournalFrame.ts"
 import * as LocalLog from "../../src/node/LocalLog.ts"
 import { refuseOtherLayout } from "../../src/node/StoreLayout.ts"
 import { ProcessRegistry, ProcessRegistryState } from "../../src/ProcessRegistry.ts"
 import { readAll, records, settle, store, texts } from "../support/LogWorld.ts"
-import { bytes, freshDirectory } from "./fixtures/disks.ts"
+import { bytes, failure, freshDirectory } from "./fixtures/disks.ts"
 
 const ids = { nodeId: "node", streamId: "log" }
 
@@ -44,6 +46,32 @@ const countingDisk = () => {
   }
   return { counts, disk }
 }
+
+const journalFiles = (path: string) => {
+  const directory = join(path, "node", "log", "~journal")
+  return readdirSync(directory).filter((file) => file.endsWith(".journal")).sort().map((file) => join(directory, file))
+}
+
+/** Stores and commits, and ends as if it had been killed before anything below its trim point was deleted. */
+const storeAndEnd = (path: string, batches: ReadonlyArray<ReturnType<typeof records>>) =>
+  Effect.scoped(Effect.gen(function*() {
+    const wal = yield* openLog(path)
+    for (const batch of batches) yield* wal.commit((yield* store(wal, batch)).last)
+  })).pipe(Effect.provideService(DiskFile, {
+    ...nodeDisk,
+    unlink: (file) => file.endsWith(".journal") ? failure("EIO", "unlink") : nodeDisk.unlink(file)
+  }))
+
+/** Opens it; done once no file but the newest one is there. */
+const untilCollected = Effect.fnUntraced(function*(path: string) {
+  const collected = yield* Deferred.make<void>()
+  const look = Effect.suspend(() =>
+    journalFiles(path).length === 1 ? Deferred.succeed(collected, undefined) : Effect.void
+  )
+  const disk: DiskFileService = { ...nodeDisk, unlink: (file) => Effect.tap(nodeDisk.unlink(file), look) }
+  yield* Effect.provideService(openLog(path), DiskFile, disk)
+  yield* Deferred.await(collected)
+})
 
 const segments = (wal: WalService) => Effect.map(wal.status, (status) => status.segments.durable)
 
@@ -116,6 +144,31 @@ describe("a log on this machine's disk", () => {
       assert.deepStrictEqual((yield* first.close).durable, 1)
       yield* store(second, records(1, 2))
     }))
+
+  it.effect(
+    "what many short-lived writers left below the trim point keeps no file for ever",
+    () =>
+      Effect.gen(function*() {
+        const path = yield* freshDirectory
+        const writers = 20
+        for (let count = 1; count <= writers; count++) yield* storeAndEnd(path, [records(1, count)])
+        assert.isAtLeast(journalFiles(path).length, writers)
+        yield* untilCollected(path)
+      }),
+    30_000
+  )
+
+  it.effect("damage below the trim point keeps no file for ever", () =>
+    Effect.gen(function*() {
+      const path = yield* freshDirectory
+      yield* storeAndEnd(path, [records(1, 1), records(1, 2), records(1, 3)])
+      const [first = ""] = journalFiles(path)
+      // In the header of the first segment.
+      const file = yield* Effect.promise(() => fs.open(first, "r+"))
+      yield* Effect.promise(() => file.write(new Uint8Array(64), 0, 64, fileHeaderBytes + frameHeaderBytes + 16))
+      yield* Effect.promise(() => file.close())
+      yield* untilCollected(path)
+    }), 30_000)
 
   it.effect("an opening that fails holds no lock", () =>
     Effect.gen(function*() {

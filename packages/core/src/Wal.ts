@@ -3,7 +3,7 @@
  */
 import { Clock, Context, Effect, Exit, Layer, Scope } from "effect"
 import { Digest } from "./codec/Digest.ts"
-import { type LocalOptionsInput, resolveOptions, type WalOptionsInput } from "./config/ResolveOptions.ts"
+import { type LocalOptionsInput, resolveOptions, sayNotices, type WalOptionsInput } from "./config/ResolveOptions.ts"
 import { closeLog } from "./log/CloseLog.ts"
 import { makeEngine } from "./log/LogEngine.ts"
 import { makeService } from "./log/LogService.ts"
@@ -82,6 +82,7 @@ export interface WalMakeOptions extends WalOptionsInput {
 const make = Effect.fnUntraced(function*(given: WalMakeOptions) {
   const { enabled = true, ...input } = given
   const options = yield* resolveOptions(input)
+  yield* sayNotices(input, options)
   return enabled ? yield* makeResolved(options) : yield* makeSwitchedOff(options)
 })
 

@@ -169,6 +169,7 @@ export class InvalidRecord extends Schema.TaggedError<InvalidRecord>()("InvalidR
 
 /** `appendNow` found no room. Nothing was appended. */
 export class BufferFull extends Schema.TaggedError<BufferFull>()("BufferFull", {
+  /** Of the log, or of all logs that share a bound where that one is reached. */
   bufferedBytes: Schema.Number,
   limitBytes: Schema.Number
 }) {

@@ -92,7 +92,7 @@ export const singleWriterRules = (
 ): ReadonlyArray<Problem> => {
   if (conditionalWrites === "required") return []
   const { hedge, pipeline_depth: depth, workers } = backend.parallel_put
-  const policy = backend.retention.policy
+  const { min_age: minAge, policy } = backend.retention
   const must = (path: Path, word: string): Problem => ({
     path,
     reads,
@@ -102,7 +102,14 @@ export const singleWriterRules = (
     ...(workers === 1 ? [] : [must(["parallel_put", "workers"], "1")]),
     ...(depth === 1 ? [] : [must(["parallel_put", "pipeline_depth"], "1")]),
     ...(hedge === "off" ? [] : [must(["parallel_put", "hedge"], "off")]),
-    ...(policy === undefined || policy === "keep" ? [] : [must(["retention", "policy"], "keep")])
+    ...(policy === undefined || policy === "keep" ? [] : [must(["retention", "policy"], "keep")]),
+    ...(policy === undefined && Duration.isGreaterThan(minAge, Duration.zero)
+      ? [{
+        path: ["retention", "min_age"],
+        reads: [...reads, ["retention", "policy"]],
+        rule: "has no effect with conditional_writes: single_writer, which keeps all; remove it"
+      }]
+      : [])
   ]
 }
 

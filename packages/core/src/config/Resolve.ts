@@ -2,6 +2,7 @@
  * From a decoded and checked backend block to the settings that the log and the store are made with.
  */
 import { Duration, type Redacted } from "effect"
+import type { CodecName } from "../codec/Compression.ts"
 import type { SegmentOptions, WalOptions } from "../WalOptions.ts"
 import { compressionLevels } from "./BackendRules.ts"
 import { resolveBudget } from "./BudgetRules.ts"
@@ -213,11 +214,17 @@ export const resolveLog = (backend: LogSettings, outer: OuterSettings): WalOptio
   }
 }
 
+/** A level that was given and changes nothing. */
+export const compressionNotices = (
+  { level, type = "none" }: { readonly level?: number | undefined; readonly type?: CodecName | undefined }
+): ReadonlyArray<string> =>
+  type === "lz4" && level !== undefined
+    ? [`compression.level ${level} changes nothing: the lz4 library has one level`]
+    : []
+
 /** What is accepted but does not do what it seems to: said at start and by `config print`, never passed over. */
 export const backendNotices = (backend: BackendBlock, kind: BackendKind): ReadonlyArray<string> => [
-  ...(backend.compression.type === "lz4" && backend.compression.level !== undefined
-    ? [`compression.level ${backend.compression.level} changes nothing: the lz4 library has one level`]
-    : []),
+  ...compressionNotices(backend.compression),
   ...(backend.s3?.conditional_writes === "single_writer"
     ? ["conditional_writes: single_writer: no protection against a second writer or late requests; nothing is deleted"]
     : []),

@@ -6,7 +6,7 @@ import type { Schema } from "effect"
 import { ConfigError } from "../WalError.ts"
 import type { WalOptions } from "../WalOptions.ts"
 import { identityRules, logRules, singleWriterRules } from "./BackendRules.ts"
-import { budgetRules } from "./BudgetRules.ts"
+import { budgetNotices, budgetRules } from "./BudgetRules.ts"
 import {
   decodeTree,
   fieldAt,
@@ -21,7 +21,7 @@ import { type DurationInput, durationInputText } from "./DurationText.ts"
 import { localWorkerRules, missing, perEntryRules, syncRules } from "./LocalRules.ts"
 import { type BackendKind, LocalLogBlock, LogBlock } from "./OptionsSchema.ts"
 import type { PresetName } from "./Presets.ts"
-import { type LocalSettings, resolveLog } from "./Resolve.ts"
+import { compressionNotices, type LocalSettings, resolveLog } from "./Resolve.ts"
 import type { SizeInput } from "./SizeText.ts"
 
 /**
@@ -202,6 +202,19 @@ const libraryRules = (block: typeof LogBlock.Type, kind: BackendKind): ReadonlyA
   ...syncRules(block.sync, kind, ["sync"], []),
   ...budgetRules(block, kind, block.sync)
 ]
+
+/** Warns of what was given and does not do what it seems to. */
+export const sayNotices = (
+  { compression = {} }: Pick<WalOptionsInput, "compression">,
+  options: WalOptions
+): Effect.Effect<void> =>
+  Effect.forEach(
+    [...compressionNotices(compression), ...budgetNotices(options)],
+    (notice) => Effect.logWarning(notice),
+    {
+      discard: true
+    }
+  )
 
 /**
  * Checks the options of the library and fills in the defaults. Fails `ConfigError`, which names every broken rule at

@@ -181,7 +181,7 @@ export const decodeHeader = (
     watermarkSeq === undefined
   ) return corrupt(48, "a number is beyond 2^53-1")
   const count = view.getUint32(72, true)
-  if (!Number.isSafeInteger(firstSeq + count)) return corrupt(64, "the last number is beyond 2^53-1")
+  if (!Number.isSafeInteger(firstSeq - 1 + count)) return corrupt(64, "the last number is beyond 2^53-1")
   const firstAt = view.getFloat64(96, true)
   const lastAt = view.getFloat64(104, true)
   if (!Number.isFinite(firstAt) || !Number.isFinite(lastAt)) return corrupt(96, "a time is not finite")

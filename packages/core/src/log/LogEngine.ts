@@ -83,6 +83,8 @@ export class LogEngine {
   readonly copies = new PendingCopies(() => this.ledger.durable.seq, () => this.coordinator.current.origins ?? {})
   /** Told of every stored segment. */
   onStored: (stored: StoredSegment) => void = () => undefined
+  /** When the oldest record came for which the log ended before it had a slot, in milliseconds of the monotonic clock. */
+  unsentSinceMillis: number | undefined = undefined
   /** Everything at or below it may go, as far as cursors allow. */
   requestedTrimSeq = 0
   /** The highest trim point of any manifest body that was sent: what a new cursor must not start below. */
@@ -191,9 +193,8 @@ export class LogEngine {
   /** While the disk has no room, and nothing takes what waits, nothing more is accepted. */
   private get diskFull(): DiskFull | undefined {
     const path = this.open.store.disk
-    return this.stats.isStoreFull && path !== undefined && this.spooler === undefined
-      ? new DiskFull({ path })
-      : undefined
+    if (!this.stats.isStoreFull || path === undefined || this.spooler !== undefined) return undefined
+    return new DiskFull({ path })
   }
 
   private get pack(): PackContext {
@@ -322,18 +323,18 @@ export class LogEngine {
   private failOutstanding(error: WalEnd): void {
     const failed = Exit.fail(error)
     const abandoned = this.segmenter.abandon()
-    const waiting = [...this.ledger.outstanding, ...this.queue.drain(), ...(abandoned === undefined ? [] : [abandoned])]
-    for (const segment of waiting) Deferred.doneUnsafe(segment.ticket.settled, failed)
+    const unsent = [...this.queue.drain(), ...(abandoned === undefined ? [] : [abandoned])]
+    this.unsentSinceMillis = unsent[0]?.openedAt
+    for (const { ticket } of [...this.ledger.outstanding, ...unsent]) Deferred.doneUnsafe(ticket.settled, failed)
   }
 }
 
 /** Builds the parts of an opened log and starts their fibers; they end with the scope. */
 export const makeEngine = Effect.fnUntraced(function*(options: WalOptions, open: Opened) {
-  const context = yield* Effect.context()
   const engine = new LogEngine(options, open, {
     clock: yield* Clock.Clock,
     budget: yield* BufferBudget,
-    traced: context.mapUnsafe.has(Tracer.Tracer.key)
+    traced: (yield* Effect.context()).mapUnsafe.has(Tracer.Tracer.key)
   })
   yield* engine.run
   return engine

@@ -9,7 +9,7 @@ const oldestAt = (engine: LogEngine, spooled: number): number | undefined => {
   const inFlight = engine.ledger.outstanding.find((segment) => segment.after.seq > spooled)
   if (inFlight !== undefined) return inFlight.openedAt
   const open: PendingSegment | undefined = engine.queue.oldest ?? engine.segmenter.openSegment
-  return open?.openedAt
+  return open === undefined ? engine.unsentSinceMillis : open.openedAt
 }
 
 const fencedBy = (engine: LogEngine): { readonly newOwner?: string } => {

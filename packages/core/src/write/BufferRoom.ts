@@ -33,6 +33,14 @@ export class BufferRoom {
     return this.used + bytes <= this.limitBytes && this.budget.hasRoomForAll(bytes)
   }
 
+  /** The bound that keeps so many bytes out, and what it holds: the shared one where the log's own would take them. */
+  boundFor(bytes: number): { readonly bufferedBytes: number; readonly limitBytes: number } {
+    const isShared = this.used + bytes <= this.limitBytes && !this.budget.hasRoomForAll(bytes)
+    return isShared
+      ? { bufferedBytes: this.budget.usedBytes, limitBytes: this.budget.limitBytes }
+      : { bufferedBytes: this.used, limitBytes: this.limitBytes }
+  }
+
   take(bytes: number): void {
     this.used += bytes
     this.budget.take(bytes)

@@ -68,6 +68,10 @@ const withOlder = (older: Older | undefined, sequence: number): Older => {
   return sequence > last ? [sequence, sequence] : older
 }
 
+/** The higher of two numbers; the other one where one is missing. */
+const higher = (left: number | undefined, right: number | undefined): number | undefined =>
+  left === undefined || right === undefined ? left ?? right : Math.max(left, right)
+
 interface Accepted {
   readonly id: string
   readonly call: RememberedCall
@@ -145,7 +149,8 @@ export class ProducerTable {
     const pending = this.pending.get(id)
     const durable = this.durable.get(id)?.calls ?? []
     const stored = pending === undefined && this.isExpired(durable, nowMillis) ? [] : durable
-    const newest = pending?.newest ?? stored.at(-1)?.sequence
+    // What a spool gives back late is accepted below what is durable.
+    const newest = higher(pending?.newest, stored.at(-1)?.sequence)
     if (newest === undefined || sequence > newest) return undefined
     const known = pending?.calls.get(sequence) ?? stored.find((one) => one.sequence === sequence)
     if (known === undefined) return new ProducerSequenceTooOld({ id, sequence, newest })

@@ -50,6 +50,13 @@ export const contentBytesOf = (record: AppendRecord): number => {
 /** A string that UTF-8 can carry unchanged: no half of a surrogate pair. */
 const isText = (value: unknown): value is string => typeof value === "string" && value.isWellFormed()
 
+/**
+ * An object that JSON shows as its own fields. A list, a `Map`, fetch's `Headers`, a class with a `toJSON` would be stored as
+ * something else, which no reader takes, or as nothing.
+ */
+const isPlain = (value: object): boolean =>
+  Object.prototype.toString.call(value) === "[object Object]" && typeof Reflect.get(value, "toJSON") !== "function"
+
 const textRule = "must be a string without unpaired surrogates"
 
 const fieldProblem = (record: AppendRecord): { readonly field: string; readonly rule: string } | undefined => {
@@ -60,6 +67,7 @@ const fieldProblem = (record: AppendRecord): { readonly field: string; readonly 
     return { field: "timestamp", rule: "must be a finite number" }
   }
   if (record.headers === undefined) return undefined
+  if (!isPlain(record.headers)) return { field: "headers", rule: "must be a plain object" }
   for (const [name, value] of Object.entries(record.headers)) {
     if (!isText(name) || !isText(value)) return { field: `headers[${JSON.stringify(name)}]`, rule: textRule }
   }

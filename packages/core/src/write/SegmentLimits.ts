@@ -30,11 +30,15 @@ const bodyBytes = 8
 export const largestContent = (limits: SegmentLimits, entries: number): number =>
   Math.min(limits.maxBytes, limits.maxSegmentBytes - entries * columnBytes - bodyBytes)
 
-/** Whether records of this size together, one if not told, need a new segment. An empty one takes any. */
+/**
+ * Whether records of this size together, one if not told, need a new segment. An empty one takes any; one that is full takes
+ * none, not even of no bytes: it is sealed as soon as it can be, and who plans must count as who fills does.
+ */
 export const isFullFor = (limits: SegmentLimits, fill: SegmentFill, contentBytes: number, entries = 1): boolean => {
   if (fill.entries === 0) return false
   const total = fill.entries + entries
-  return total > limits.maxEntries || fill.contentBytes + contentBytes > largestContent(limits, total)
+  return total > limits.maxEntries || fill.contentBytes >= limits.maxBytes ||
+    fill.contentBytes + contentBytes > largestContent(limits, total)
 }
 
 /** Up to where records of these sizes, from `start` on, go into a segment that takes the first of them. */

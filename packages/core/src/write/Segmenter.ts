@@ -53,7 +53,7 @@ export class Segmenter {
     this.last = settings.lastSeq
     this.lastAt = settings.lastAt
     this.buffer = new BufferRoom(settings.maxBufferedBytes, parts.budget)
-    this.check = new AppendCheck(settings, parts, this.buffer, () => this.last)
+    this.check = new AppendCheck(settings, parts, this.buffer, { last: () => this.last, now: () => this.now() })
     this.timer = new SealTimer(settings, parts)
     this.alarm = new Alarm(this.events, parts.clock)
     this.line = new WaitingLine(parts.budget, this.room, () => this.events.wake())
@@ -94,8 +94,8 @@ export class Segmenter {
     return Effect.suspend((): Effect.Effect<Admitted, AppendError> => {
       const measured = this.check.measured(records, options)
       if ("_tag" in measured) return Effect.fail(measured)
-      const known = this.known(measured)
-      if (known !== undefined) return known
+      const answered = this.check.answered(measured)
+      if (answered !== undefined) return answered
       return this.roomFor(measured) === "queue" ? Effect.succeed(this.admitAll(measured)) : this.appendInTurn(measured)
     })
   }
@@ -108,11 +108,11 @@ export class Segmenter {
     return Effect.suspend((): Effect.Effect<Admitted, AppendError | BufferFull> => {
       const measured = this.check.measured(records, options)
       if ("_tag" in measured) return Effect.fail(measured)
-      const known = this.known(measured)
-      if (known !== undefined) return known
+      const answered = this.check.answered(measured)
+      if (answered !== undefined) return answered
       const room = this.roomFor(measured)
       if (room !== undefined) return Effect.succeed(this.admitAll(measured, room === "beyond"))
-      const full = new BufferFull({ bufferedBytes: this.bufferedBytes, limitBytes: this.settings.maxBufferedBytes })
+      const full = new BufferFull(this.buffer.boundFor(measured.bufferBytes))
       // Somebody was refused and may come again: this log, and the others that share the budget, seal what they have open.
       this.timer.refuse()
       this.parts.budget.wait()()
@@ -162,11 +162,6 @@ export class Segmenter {
     const open = this.open
     this.open = undefined
     return open
-  }
-
-  /** The answer to a call that is not new: as the first time, or refused. */
-  private known({ call, records }: Measured): Effect.Effect<Admitted, AppendError> | undefined {
-    return call && this.parts.producers.answer(call, records.length, this.now())
   }
 
   /** `appended_at` of what is accepted now. */
@@ -360,11 +355,9 @@ export class Segmenter {
     let index = 0
     const attempt = (): Effect.Effect<Admitted, AppendError> | undefined => {
       first ??= this.last + 1
-      const refusal = this.check.refusal(records.length - index, index > 0)
-      if (refusal !== undefined) return Effect.fail(refusal)
       // The same call may have been accepted, from another caller, while this one waited.
-      const known = this.known(measured)
-      if (known !== undefined) return known
+      const answered = this.check.answered(measured, index)
+      if (answered !== undefined) return answered
       index = this.admit(measured, index)
       const answer = this.answer(first)
       this.tell()

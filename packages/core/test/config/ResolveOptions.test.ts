@@ -159,6 +159,8 @@ describe("resolveOptions", () => {
         "parallelPut.pipelineDepth",
         "retention.policy"
       ])
+      const aged = { ...ids, conditionalWrites: "single_writer", retention: { minAge: "1h" } } as const
+      assert.deepStrictEqual((yield* problemsOf(aged)).map((problem) => problem.path), ["retention.minAge"])
     }))
 
   it.effect("sizes must fit together", () =>

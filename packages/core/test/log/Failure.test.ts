@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Fiber, Result, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import type { CompressionService } from "../../src/codec/Compression.ts"
 import { CodecError } from "../../src/codec/Compression.ts"
 import { nodeCompression } from "../../src/node/NodeCompression.ts"
@@ -123,6 +124,21 @@ describe("a dead fiber is a dead log", () => {
       yield* log.wal.close
       yield* log.end
       assert.strictEqual(log.faults.requests.length, sent)
+    }))
+
+  it.effect("what it had not sent stays at risk in the status, and grows older", () =>
+    Effect.gen(function*() {
+      const log = yield* open(still)
+      yield* store(log.wal, records(1))
+      yield* log.wal.append(records(3))
+      yield* TestClock.adjust("500 millis")
+      log.faults.rule((request) => {
+        if (request.operation === "replace" && request.key === manifest) throw broken
+        return undefined
+      })
+      assert.strictEqual((yield* Effect.flip(log.wal.trim(1)))._tag, "WalFailed")
+      yield* TestClock.adjust("1 minute")
+      assert.deepInclude((yield* log.wal.status).atRisk, { records: 3, oldestAgeMillis: 60_500 })
     }))
 
   it.effect("a reader that dies hurts nobody", () =>

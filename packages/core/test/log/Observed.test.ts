@@ -56,6 +56,21 @@ describe("log lines of the source documents, word for word", () => {
       assert.isBelow(warnings.length, 4)
     }))
 
+  it.effect("an option that does not do what it seems to is warned of when the log is opened", () =>
+    Effect.gen(function*() {
+      const opened = (options: Options) =>
+        Effect.map(
+          logged(open(options, { logLevel: "All" })),
+          (lines) => lines.filter((line) => line.startsWith("Warn "))
+        )
+      assert.deepStrictEqual(yield* opened({ ...tens, compression: { type: "lz4", level: 9 } }), [
+        "Warn compression.level 9 changes nothing: the lz4 library has one level"
+      ])
+      const [budget] = yield* opened({ ...tens, budget: { putsPerSecond: 0.1 } })
+      assert.include(budget ?? "", "budget: 0.1 PUTs a second are fewer than flush_interval 1s makes")
+      assert.deepStrictEqual(yield* opened({ ...tens, compression: { type: "lz4" } }), [])
+    }))
+
   it.effect("what was lost at closing is an error with the exact range [predecessor 23]", () =>
     Effect.gen(function*() {
       const lines = yield* logged(Effect.gen(function*() {

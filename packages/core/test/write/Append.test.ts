@@ -96,6 +96,12 @@ describe("append", () => {
         ["timestamp", { payload, timestamp: Number.NaN }],
         ["timestamp", { payload, timestamp: Number.POSITIVE_INFINITY }],
         ["headers[\"a\"]", { payload, headers: { a: "\udc00" } }],
+        // What JSON would show as something else, or as nothing.
+        ["headers", { payload, headers: ["a"] }],
+        ["headers", { payload, headers: null }],
+        ["headers", { payload, headers: new Map([["a", "b"]]) }],
+        ["headers", { payload, headers: new Headers({ a: "b" }) }],
+        ["headers", { payload, headers: Object.create({ toJSON: () => "" }) }],
         ["payload", { payload: "text" }],
         ["payload", {}]
       ]
@@ -107,6 +113,18 @@ describe("append", () => {
         assert.strictEqual((yield* Effect.flip(wal.appendNow(batch)))._tag, "InvalidRecord")
       }
       assert.strictEqual((yield* store(wal, records(1))).last, 1)
+    }))
+
+  it.effect("keeps headers of any name", () =>
+    Effect.gen(function*() {
+      const { wal } = yield* open(still)
+      const names = ["__proto__", "constructor", "toJSON", "", "\ufeff", "\u0000", "😀"]
+      const headers = Object.fromEntries(names.map((name) => [name, `of ${name}`]))
+      const bare = Object.assign(Object.create(null), { a: "b" })
+      yield* store(wal, [{ payload: encode("x"), headers }, { payload: encode("y"), headers: bare }])
+      const read = yield* readAll(wal)
+      assert.deepStrictEqual(Object.entries(read[0]?.headers ?? {}), Object.entries(headers))
+      assert.deepStrictEqual({ ...read[1]?.headers }, { a: "b" })
     }))
 
   it.effect("is not hurt by the interruption of another caller", () =>

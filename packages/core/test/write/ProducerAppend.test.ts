@@ -1,4 +1,5 @@
 /** Calls of producers while the log is open: whole, once, and with the answer of the first time. */
+import { MemoryObjectStore } from "@effect-wal/testing/MemoryObjectStore"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
@@ -17,12 +18,14 @@ import {
   range,
   readAll,
   records,
+  refusePuts,
   seqs,
   settle,
   sized,
   slotKeys,
   start,
   still,
+  store,
   stored,
   type TestLog,
   texts
@@ -108,6 +111,29 @@ describe("a call of a producer", () => {
       }
       assert.strictEqual((yield* wal.status).lastAccepted, 0)
       yield* wal.append(records(1), by(Number.MAX_SAFE_INTEGER, "x".repeat(128)))
+    }))
+
+  it.effect("is answered as the first time while the disk is full: of a call that was accepted that is no refusal", () =>
+    Effect.gen(function*() {
+      const memory = yield* MemoryObjectStore.make()
+      const log = yield* open(tens, { memory: { ...memory, store: { ...memory.store, disk: "/disk" } } })
+      yield* store(log.wal, records(2))
+      yield* (yield* log.wal.append(records(2), by(0))).durable
+      const makesRoom = log.faults.rule(refusePuts("StoreFull"))
+      const accepted = yield* log.wal.append(records(2), by(1))
+      const waiting = yield* start(accepted.durable)
+      yield* Effect.repeat(settle, {
+        until: () => Effect.map(log.wal.status, (at) => at.lastStoreError !== undefined),
+        times: 9
+      })
+      assert.strictEqual(yield* tag(log.wal, records(2), by(2)), "DiskFull")
+      for (const append of [log.wal.append, log.wal.appendNow]) {
+        assert.deepInclude(yield* append(records(2), by(0)), { first: 3, last: 4, isRepeat: true })
+        assert.deepInclude(yield* append(records(2), by(1)), { first: 5, last: 6, isRepeat: true })
+      }
+      makesRoom()
+      yield* TestClock.adjust("1 minute")
+      yield* Fiber.join(waiting)
     }))
 
   it.effect("without records is answered and not remembered", () =>

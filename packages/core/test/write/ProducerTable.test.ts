@@ -64,6 +64,18 @@ describe("the producer table", () => {
     assert.strictEqual(ask(table, "a", 5), "ProducerSequenceTooOld")
   })
 
+  it("still answers repeats of durable calls while a lower one, which a spool gave back late, is on its way", () => {
+    const table = new ProducerTable(limits)
+    for (const sequence of [6, 8]) table.remember("a", remembered(sequence, sequence * 2))
+    table.accept("a", remembered(5, 50))
+    for (const isDurable of [false, true]) {
+      if (isDurable) table.durableThrough(51)
+      assert.deepStrictEqual([5, 6, 8].map((sequence) => ask(table, "a", sequence)), [[50, 51], [12, 13], [16, 17]])
+      assert.strictEqual(ask(table, "a", 7), "ProducerSequenceTooOld")
+      assert.strictEqual(ask(table, "a", 9), "new")
+    }
+  })
+
   it("keeps what is durable beside any number of accepted calls: a crash can take those away", () => {
     const table = new ProducerTable({ ...limits, max: 1 })
     table.remember("a", remembered(1, 1))

@@ -11,12 +11,14 @@ import { SegmentOpener } from "../../src/write/Segment.ts"
 import { Segmenter } from "../../src/write/Segmenter.ts"
 import { SegmentQueue } from "../../src/write/SegmentQueue.ts"
 import {
+  decode,
   encode,
   fills,
   holdPuts,
   isDone,
   key,
   makeGates,
+  manifest,
   open,
   range,
   readAll,
@@ -72,6 +74,30 @@ describe("sizes", () => {
       yield* store(wal, [sized(60), sized(40), sized(60), sized(41)])
       const parts = yield* Effect.forEach(slotKeys(memory), (at) => stored(memory, at))
       assert.deepStrictEqual(parts.map(({ header }) => header.count), [2, 1, 1])
+    }))
+
+  it.effect("leaves nothing of a call out where full segments and records of zero bytes meet a queue with one place", () =>
+    Effect.gen(function*() {
+      const options = { ...still, segment: { maxBytes: 100, maxEntries: 2 } }
+      for (const how of ["append", "appendNow"] as const) {
+        const gates = makeGates()
+        const log = yield* open(options, { rules: [holdPuts(gates.of)] })
+        // One is under way, 15 of 16 places are taken.
+        yield* Effect.forEach(range(0, 15), () => Effect.andThen(log.wal.append([sized(100)]), settle))
+        const call = [sized(100), sized(0), sized(50), sized(50)]
+        const appending = yield* start(Effect.result(log.wal[how](call)))
+        yield* settle
+        const { lastAccepted } = yield* log.wal.status
+        if (how === "appendNow") {
+          assert.deepInclude(yield* Fiber.join(appending), { _tag: "Failure" })
+          assert.strictEqual(lastAccepted, 16)
+        } else {
+          // The last one has to wait for room, and the call for it.
+          assert.isFalse(isDone(appending))
+          yield* gates.open(key(0))
+          assert.deepInclude(yield* Effect.fromResult(yield* Fiber.join(appending)), { first: 17, last: 20 })
+        }
+      }
     }))
 
   it.effect("refuses a record above max_record_bytes for that call only [case 25]", () =>
@@ -212,6 +238,23 @@ describe("sequence numbers", () => {
       assert.strictEqual((yield* Effect.flip(segmenter.append(records(1))))._tag, "SequenceExhausted")
       assert.strictEqual((yield* Effect.flip(segmenter.appendNow(records(1))))._tag, "SequenceExhausted")
       assert.strictEqual(segmenter.lastAccepted, max)
+    }))
+
+  it.effect("are read back up to the last one, by the next writer too", () =>
+    Effect.gen(function*() {
+      const fresh = yield* open(still)
+      yield* fresh.wal.close
+      const { memory } = fresh
+      const object = memory.objects.get(manifest) ?? (yield* Effect.die("no manifest"))
+      const text = decode(object.body).replaceAll("\"seq\":0,", `"seq":${max - 2},`)
+      memory.objects.set(manifest, { ...object, body: encode(text) })
+      const log = yield* reopen(fresh, still)
+      assert.deepInclude(yield* store(log.wal, records(2)), { first: max - 1, last: max })
+      assert.deepStrictEqual(seqs(yield* readAll(log.wal)), [max - 1, max])
+      const next = yield* reopen(log, still)
+      assert.deepStrictEqual(seqs(yield* readAll(next.wal)), [max - 1, max])
+      assert.strictEqual((yield* Effect.flip(next.wal.append(records(1))))._tag, "SequenceExhausted")
+      yield* next.wal.commit(max)
     }))
 
   it.effect("end for those that waited for room too", () =>

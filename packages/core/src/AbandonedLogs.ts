@@ -55,7 +55,8 @@ const listLogs = Effect.fnUntraced(function*(prefix: string) {
 
 const uncommittedOf = (manifest: Manifest): number => {
   const last = Math.max(manifest.checkpoint.seq, recordedTail(manifest).seq)
-  return Math.max(0, last - lowestMark(manifest.cursors))
+  // What age has deleted is not held any more, whoever has not committed it.
+  return Math.max(0, last - Math.max(lowestMark(manifest.cursors), manifest.trim.seq))
 }
 
 /**

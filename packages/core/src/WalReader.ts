@@ -11,7 +11,7 @@ import { type Boundary, compareBoundaries } from "./format/Boundary.ts"
 import type { CursorSet } from "./format/CursorSet.ts"
 import type { Manifest } from "./format/ManifestCodec.ts"
 import { manifestKey } from "./format/ObjectKey.ts"
-import { makeReads, readFrom, replayFrom } from "./log/LogReading.ts"
+import { makeReads, readFrom, replayFrom, type ReplayParts } from "./log/LogReading.ts"
 import { lookContext, type LookOptions } from "./log/LookOptions.ts"
 import { recordedTail } from "./manifest/Manifest.ts"
 import { readManifest } from "./manifest/ManifestStore.ts"
@@ -112,15 +112,36 @@ const makeReader = Effect.fnUntraced(function*(options: WalReaderOptions) {
   const interval = yield* pollDuration(pollInterval)
   const store = yield* ObjectStore
   const look = takeSnapshot(context, context.streamId).pipe(Effect.provideService(ObjectStore, store))
-  let snapshot: Snapshot = yield* look
-  const refresh = Effect.map(Effect.mapError(look, asReadError), (next) => {
+  const { manifest } = yield* look
+  return makeService({
+    ...context,
+    logId: manifest.log_id,
+    store,
+    interval,
+    look: Effect.mapError(look, asReadError)
+  })
+})
+
+interface ReaderParts
+  extends
+    Pick<LogView, "backoff" | "compression" | "digest" | "logId" | "maxSegmentBytes" | "prefetch" | "prefix" | "store">
+{
+  readonly interval: Duration.Duration
+  readonly look: Effect.Effect<Snapshot, ReadError>
+}
+
+/**
+ * The log as one stream sees it, from a snapshot on. Each stream has its own: of two looks that are under way together the
+ * older one can end last, and what it has not seen yet would look lost to who was reading it.
+ */
+const viewFrom = (parts: ReaderParts, first: Snapshot): LogView => {
+  let snapshot = first
+  const refresh = Effect.map(parts.look, (next) => {
     snapshot = next
     return next
   })
   const view: LogView = {
-    ...context,
-    logId: snapshot.manifest.log_id,
-    store,
+    ...parts,
     trim: () => snapshot.manifest.trim,
     durable: () => snapshot.durable,
     epochs: () => snapshot.spans,
@@ -134,35 +155,33 @@ const makeReader = Effect.fnUntraced(function*(options: WalReaderOptions) {
           ? Effect.void
           : Effect.flatMap(
             refresh,
-            (next) => next.durable.seq > seq ? Effect.void : Effect.andThen(Effect.sleep(interval), view.beyond(seq))
+            (next) =>
+              next.durable.seq > seq ? Effect.void : Effect.andThen(Effect.sleep(parts.interval), view.beyond(seq))
           )
       )
   }
-  return makeService(view, refresh, () => snapshot)
+  return view
+}
+
+/** What a replay is made of. It acknowledges nothing. */
+const replayParts = (view: LogView, { marks }: CursorSet): ReplayParts => ({
+  view,
+  metrics: { put: () => undefined, recovery: () => undefined },
+  // A name such as `constructor` is also a property of every object.
+  mark: (cursor) => Object.hasOwn(marks, cursor) ? marks[cursor] : undefined,
+  onLost: () => Effect.void
 })
 
-const makeService = (
-  view: LogView,
-  refresh: Effect.Effect<Snapshot, ReadError>,
-  current: () => Snapshot
-): WalReaderService => {
-  const parts = {
-    view,
-    metrics: { put: () => undefined, recovery: () => undefined },
-    mark: (cursor: string) => {
-      const { marks } = current().cursors
-      // A name such as `constructor` is also a property of every object.
-      return Object.hasOwn(marks, cursor) ? marks[cursor] : undefined
-    },
-    onLost: () => Effect.void
-  }
-  const fresh = <A>(stream: Stream.Stream<A, ReadError>) => Stream.unwrap(Effect.as(refresh, stream))
+const makeService = (parts: ReaderParts): WalReaderService => {
+  const { look } = parts
+  const fresh = <A>(read: (view: LogView, cursors: CursorSet) => Stream.Stream<A, ReadError>) =>
+    Stream.unwrap(Effect.map(look, (snapshot) => read(viewFrom(parts, snapshot), snapshot.cursors)))
   return {
     ...makeReads({
-      replay: (options) => fresh(replayFrom(parts, options)),
-      read: (options) => fresh(readFrom(view, options))
+      replay: (options) => fresh((view, cursors) => replayFrom(replayParts(view, cursors), options)),
+      read: (options) => fresh((view) => readFrom(view, options))
     }),
-    status: Effect.map(refresh, ({ cursors, durable, manifest }) => ({
+    status: Effect.map(look, ({ cursors, durable, manifest }) => ({
       logId: manifest.log_id,
       epoch: manifest.epoch,
       host: manifest.host,

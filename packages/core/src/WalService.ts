@@ -169,7 +169,10 @@ export interface WalService extends LogReads {
     records: ReadonlyArray<AppendRecord>,
     options?: AppendOptions
   ) => Effect.Effect<Appended, AppendError>
-  /** As `append`, but fails `BufferFull` instead of waiting; then nothing was accepted. */
+  /**
+   * As `append`, but fails `BufferFull` instead of waiting; then nothing was accepted. Several records that together take
+   * more than the whole buffer fail so each time: only `append` takes them, piece by piece.
+   */
   readonly appendNow: (
     records: ReadonlyArray<AppendRecord>,
     options?: AppendOptions
@@ -191,7 +194,10 @@ export interface WalService extends LogReads {
    * then until that is stored.
    */
   readonly commit: (seq: SequenceNumber, options?: { readonly cursor?: string }) => Effect.Effect<void, CursorError>
-  /** Forgets a cursor, and waits until that is stored; `default` cannot be removed. */
+  /**
+   * Forgets a cursor, and waits until that is stored; so does a call that repeats one that was given up before. `default`
+   * cannot be removed.
+   */
   readonly removeCursor: (cursor: string) => Effect.Effect<void, CursorError>
   /**
    * Deletes whole segments of what is durable now, at or below `seq`, as far as every cursor allows, and the rest once they

@@ -3,7 +3,8 @@ import { ProcessRegistry, ProcessRegistryState } from "@effect-wal/core/ProcessR
 import { Wal } from "@effect-wal/core/Wal"
 import { MemoryObjectStore } from "@effect-wal/testing/MemoryObjectStore"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Predicate } from "effect"
+import { decode, encode } from "./support/LogWorld.ts"
 
 /** A node that appends five records, commits `committed` of them and goes. */
 const node = (nodeId: string, streamId: string, committed: number) =>
@@ -29,5 +30,17 @@ describe("findAbandonedLogs", () => {
         { nodeId: "gone", streamId: "orders", uncommitted: 3 }
       ])
       assert.strictEqual(memory.count("create") + memory.count("replace") + memory.count("remove"), 0)
+    }).pipe(Effect.provide(MemoryObjectStore.layer())))
+
+  it.effect("does not count what age has deleted, though no cursor has passed it", () =>
+    Effect.gen(function*() {
+      yield* node("gone", "orders", 2)
+      const memory = yield* MemoryObjectStore
+      const manifest = "logs/gone/orders/manifest.json"
+      const body: unknown = JSON.parse(decode(memory.objects.get(manifest)?.body ?? encode("")))
+      assert.isTrue(Predicate.hasProperty(body, "checkpoint"))
+      const checkpoint = Predicate.hasProperty(body, "checkpoint") ? body.checkpoint : undefined
+      memory.put(manifest, encode(JSON.stringify(Object.assign({}, body, { trim: checkpoint }))))
+      assert.deepStrictEqual(yield* findAbandonedLogs({ prefix: "logs", nodeId: "here" }), [])
     }).pipe(Effect.provide(MemoryObjectStore.layer())))
 })

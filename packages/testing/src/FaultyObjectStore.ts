@@ -67,10 +67,12 @@ export const make = (inner: ObjectStore["Service"]): FaultyHandles => {
     return undefined
   }
 
+  /** Its answer, a refusal too, comes to nobody once the handle has crashed. */
+  const answered = <A>(effect: Effect.Effect<A, ObjectStoreError>): Effect.Effect<A, ObjectStoreError> =>
+    Effect.flatMap(Effect.exit(effect), (exit) => crashed ? Effect.never : exit)
+
   const apply = <A>(effect: Effect.Effect<A, ObjectStoreError>): Effect.Effect<A, ObjectStoreError> =>
-    Effect.suspend(() =>
-      crashed ? Effect.never : Effect.flatMap(effect, (value) => crashed ? Effect.never : Effect.succeed(value))
-    )
+    Effect.suspend(() => crashed ? Effect.never : answered(effect))
 
   const run = <A>(
     operation: Operation,
@@ -92,7 +94,9 @@ export const make = (inner: ObjectStore["Service"]): FaultyHandles => {
         case "HoldBefore":
           return Effect.andThen(Deferred.await(fault.gate), applied)
         case "HoldAfter":
-          return Effect.flatMap(Effect.exit(applied), (exit) => Effect.andThen(Deferred.await(fault.gate), exit))
+          return answered(
+            Effect.flatMap(Effect.exit(applied), (exit) => Effect.andThen(Deferred.await(fault.gate), exit))
+          )
         case "Ghost":
           return Deferred.await(fault.gate).pipe(
             Effect.andThen(Effect.exit(effect)),

@@ -23,6 +23,8 @@ export class Cursors {
   private readonly trimmed: () => number
   private readonly states = new Map<string, AckRanges>()
   private readonly persistedMarks = new Map<string, number>()
+  /** The revision that each cursor came with which was made here. */
+  private readonly madeAt = new Map<string, Revision>()
   private revision: Revision
   private persisted: Revision
   private changedAt: number | undefined = undefined
@@ -90,6 +92,12 @@ export class Cursors {
     return this.states.get(name)?.mark
   }
 
+  /** Whether the cursor would be found after a crash: one that was made here, once a set with it is stored. */
+  isStored(name: string): boolean {
+    const made = this.madeAt.get(name)
+    return this.states.has(name) && (made === undefined || compareRevisions(this.persisted, made) >= 0)
+  }
+
   statuses(): Readonly<Record<string, CursorStatus>> {
     const durable = this.durable()
     return Object.fromEntries(
@@ -134,11 +142,14 @@ export class Cursors {
     if (name === defaultCursor) {
       return new InvalidCursor({ cursor: name, value: name, rule: "cannot be removed: it always exists" })
     }
-    if (!this.states.delete(name)) {
-      return new InvalidCursor({ cursor: name, value: name, rule: "does not exist" })
+    if (this.states.delete(name)) {
+      this.madeAt.delete(name)
+      this.change(0, nowMillis)
+      return undefined
     }
-    this.change(0, nowMillis)
-    return undefined
+    // Removed by a call that was given up before it was so in the store: this one waits for that.
+    if (this.persistedMarks.has(name)) return undefined
+    return new InvalidCursor({ cursor: name, value: name, rule: "does not exist" })
   }
 
   private valueProblem(name: string, value: number, lowest: number): InvalidCursor | undefined {
@@ -162,6 +173,7 @@ export class Cursors {
     const created = !this.states.has(name)
     this.states.set(name, after)
     if (created || after.mark !== before.mark) this.change(after.mark - before.mark, nowMillis)
+    if (created) this.madeAt.set(name, this.revision)
   }
 
   private change(records: number, nowMillis: number): void {

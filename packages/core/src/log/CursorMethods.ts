@@ -31,10 +31,10 @@ export const makeCursorMethods = (parts: CursorParts): Pick<WalService, "ack" | 
       parts.onChange()
       return Effect.void
     })
-  /** As `change`, of a cursor that may be a new one. */
+  /** As `change`, of a cursor that may be a new one, or one whose first call was given up before it was stored. */
   const changeOf = <E>(name: string, attempt: (nowMillis: number) => E | undefined): Effect.Effect<void, E | WalEnd> =>
     Effect.suspend(() => {
-      const isNew = cursors.mark(name) === undefined
+      const isNew = !cursors.isStored(name)
       return isNew ? Effect.andThen(change(attempt), parts.store) : change(attempt)
     })
   return {

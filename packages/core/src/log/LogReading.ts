@@ -32,7 +32,12 @@ const startOf = Effect.fnUntraced(function*(view: LogView, from: ReadOptions["fr
     const problem = seqProblem(from)
     return problem === undefined ? from : yield* problem
   }
-  return (yield* locateTime(view, from.appendedAtMillis)).seq + 1
+  const { appendedAtMillis } = from
+  // No record is older or younger than that: all would be read, and none delivered.
+  if (Number.isNaN(appendedAtMillis)) {
+    return yield* new InvalidCursor({ cursor: "from", value: "NaN", rule: "must be a time in milliseconds" })
+  }
+  return (yield* locateTime(view, appendedAtMillis)).seq + 1
 })
 
 const quiet = { onSegment: () => Effect.void, onLost: () => Effect.void, onCaughtUp: Effect.void }

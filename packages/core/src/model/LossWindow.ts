@@ -42,14 +42,9 @@ export const sourceWindow = (settings: Pick<LossSettings, "segment" | "maxSegmen
 
 const nothing: LossWindow = { records: 0, bytes: 0, open: 0, queued: 0, inFlight: 0, limitedBy: "segments" }
 
-/**
- * The most that can be at risk, reached when the store does not answer: workers × depth segments in flight, 16 a worker
- * queued, and the open one, which then gathers until it is full, whatever its interval; all of it capped by
- * `max_buffered_bytes`. From there on append waits.
- */
-export const lossWindow = (settings: LossSettings, load: Load): LossWindow => {
+/** All places that records can be in, filled with segments of so many records; the open one gathers until it is full. */
+const windowOf = (settings: LossSettings, load: Load, segment: number): LossWindow => {
   if (load.recordsPerSecond <= 0) return nothing
-  const segment = sourceWindow(settings, load)
   const bufferBytes = load.recordBytes + recordOverheadBytes
   const room = Math.max(1, Math.floor(settings.maxBufferedBytes / bufferBytes))
   const inFlight = Math.min(room, lanesOf(settings) * segment)
@@ -68,18 +63,32 @@ export const lossWindow = (settings: LossSettings, load: Load): LossWindow => {
 }
 
 /**
- * What is at risk just before a segment is confirmed while the store answers: what came while it filled and while it was
- * uploaded. Under a load that the settings cannot carry, the whole window.
+ * The most that can be at risk when a store that kept up does not answer any more: workers × depth segments in flight, 16 a
+ * worker queued, and the open one, which then gathers until it is full, whatever its interval; all of it capped by
+ * `max_buffered_bytes`. From there on append waits. A store that was too slow before has let segments grow: see
+ * `usualLossWindow`.
+ */
+export const lossWindow = (settings: LossSettings, load: Load): LossWindow =>
+  windowOf(settings, load, sourceWindow(settings, load))
+
+/**
+ * What is at risk just before a segment is confirmed while the store answers: what came while it filled or waited for a
+ * worker, and while it was uploaded. Under a load that the settings cannot carry, the whole window, of segments as large as
+ * they grow while they wait.
  */
 export const usualLossWindow = (
   settings: LossSettings,
   load: Load,
   conditions: Conditions
 ): Pick<LossWindow, "records" | "bytes"> => {
-  const most = lossWindow(settings, load)
-  if (load.recordsPerSecond <= 0) return most
-  const { backlog, fillMillis } = segmentRhythm(settings, load, conditions)
-  const usual = recordsWithin(fillMillis + conditions.putLatencyMillis, load.recordsPerSecond)
-  const records = backlog ? most.records : Math.min(most.records, usual)
+  const { putLatencyMillis } = conditions
+  if (load.recordsPerSecond <= 0) return nothing
+  const { backlog, fillMillis, recordsPerSegment, sealedBy } = segmentRhythm(settings, load, conditions)
+  const grown = Math.max(sourceWindow(settings, load), Math.ceil(recordsPerSegment))
+  const most = windowOf(settings, load, grown)
+  if (backlog) return { records: most.records, bytes: most.bytes }
+  // Workers that are all busy get free one after the other, or all at once.
+  const waitMillis = sealedBy === "free_worker" ? putLatencyMillis : fillMillis
+  const records = Math.min(most.records, recordsWithin(waitMillis + putLatencyMillis, load.recordsPerSecond))
   return { records, bytes: records * (load.recordBytes + recordOverheadBytes) }
 }

@@ -35,6 +35,7 @@ export type SealedBy = "max_entries" | "max_bytes" | "flush_interval" | "linger"
 
 /** How segments follow each other. */
 export interface SegmentRhythm {
+  /** On average where a free worker seals: what comes between two that get free need not be whole. */
   readonly recordsPerSegment: number
   readonly segmentsPerSecond: number
   /** What seals a segment. */
@@ -101,5 +102,13 @@ export const segmentRhythm = (settings: SegmentSettings, load: Load, conditions:
   const millis = demand ? Math.min(flushMillis, stretchedMillis) : flushMillis
   const lingering = sealedAfter(millis, millis === flushMillis ? "flush_interval" : isStretched ? "budget" : "linger")
   const lanesSuffice = recordsPerSecond / lingering.recordsPerSegment <= lanePutsPerSecond
-  return { ...(lanesSuffice ? lingering : sealedAfter(Math.max(millis, laneMillis), "free_worker")), backlog }
+  // All lanes are busy, and each that gets free takes what came since the last one did.
+  const between = recordsPerSecond * laneMillis / 1_000
+  const gathering: Omit<SegmentRhythm, "backlog"> = between >= full ? sealedAfter(laneMillis, "free_worker") : {
+    recordsPerSegment: between,
+    segmentsPerSecond: lanePutsPerSecond,
+    sealedBy: "free_worker",
+    fillMillis: laneMillis
+  }
+  return { ...(lanesSuffice ? lingering : gathering), backlog }
 }

@@ -2,6 +2,7 @@
  * Finding the segment that holds a sequence number or a time: the sparse index, then a binary search over headers.
  */
 import { Effect, Result } from "effect"
+import { isSegmentOf } from "../epoch/EndOfEpoch.ts"
 import { lookAt, type LookContext } from "../epoch/SlotLook.ts"
 import { type Boundary, compareBoundaries } from "../format/Boundary.ts"
 import { boundaryBefore } from "../format/ChainHash.ts"
@@ -22,13 +23,16 @@ interface Search {
   readonly startsBefore: (header: SegmentHeader) => boolean
 }
 
+/** The header of a slot; `undefined` where its segment cannot be read, or is that of another place: its numbers say nothing. */
+const headerOf = ({ context, view }: Search, epoch: number, slot: number) =>
+  Effect.map(Effect.result(lookAt(context, epoch, slot)), (looked) => {
+    const header = Result.isSuccess(looked) ? looked.success : undefined
+    return header !== undefined && isSegmentOf(header, { logId: view.logId, epoch, slot }) ? header : undefined
+  })
+
 /** The last of the slots [low, high) of an epoch that starts before what is looked for; unreadable ones are left to the reader. */
 const searchSlots = Effect.fnUntraced(function*(search: Search, epoch: number, start: Boundary, end: number) {
-  const headerAt = (slot: number) =>
-    Effect.map(
-      Effect.result(lookAt(search.context, epoch, slot)),
-      (looked) => Result.isSuccess(looked) && looked.success?.kind === "segment" ? looked.success : undefined
-    )
+  const headerAt = (slot: number) => headerOf(search, epoch, slot)
   let best = start
   let low = start.slot + 1
   let high = end
@@ -60,10 +64,10 @@ const searchEpochs = Effect.fnUntraced(function*(search: Search, from: Boundary,
     const middle = (low + high) >>> 1
     const span: EpochSpan | undefined = spans[middle]
     if (span === undefined) break
-    const looked = yield* Effect.result(lookAt(search.context, span.epoch, 0))
-    if (Result.isFailure(looked) || looked.success === undefined || looked.success.kind !== "segment") return start
-    if (search.startsBefore(looked.success)) {
-      start = boundaryBefore(looked.success)
+    const first = yield* headerOf(search, span.epoch, 0)
+    if (first === undefined) return start
+    if (search.startsBefore(first)) {
+      start = boundaryBefore(first)
       low = middle + 1
     } else high = middle
   }

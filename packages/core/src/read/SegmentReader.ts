@@ -76,6 +76,8 @@ const fetch = Effect.fnUntraced(function*(view: LogView, place: Place) {
 
 /** The next segment after `place` that can be read, or the durable end: where a loss ends. Fails when the store does not say. */
 const lossEnd = Effect.fnUntraced(function*(view: LogView, place: Place) {
+  // Of the same moment as the places: what becomes durable while they are looked at is not lost.
+  const durable = view.durable()
   for (const next of placesFrom(view, { epoch: place.epoch, slot: place.slot + 1 })) {
     const header = yield* lookAt({ ...view, attempts }, next.epoch, next.slot).pipe(
       Effect.catchTags({ SegmentCorrupt: () => Effect.undefined, SegmentTooNew: () => Effect.undefined })
@@ -84,7 +86,6 @@ const lossEnd = Effect.fnUntraced(function*(view: LogView, place: Place) {
       return { lastLost: header.firstSeq - 1, resumesAt: next }
     }
   }
-  const durable = view.durable()
   return { lastLost: durable.seq, resumesAt: durable }
 })
 

@@ -5,23 +5,37 @@
 import { Effect, Result } from "effect"
 import { observeLiveEpoch } from "../epoch/ObserveEpoch.ts"
 import { recoverProducers, type RecoveryContext } from "../epoch/RecoverProducers.ts"
+import { compareBoundaries } from "../format/Boundary.ts"
 import { highestMark, newerCursors } from "../format/CursorSet.ts"
 import type { Manifest } from "../format/ManifestCodec.ts"
 import { slotKey } from "../format/ObjectKey.ts"
 import { originsWith, recordedTail } from "../manifest/Manifest.ts"
 import type { Examined } from "./Examine.ts"
 import { corrected, missingMarkers, type Proposal, recordNotes, recordOf, takenEnds, withDamage } from "./Proposal.ts"
+import type { RebuildContext } from "./Rebuild.ts"
 import { reserve } from "./Reserve.ts"
+import { readStored } from "./StoredLog.ts"
 
-/** Why the log does not open, where it is the live epoch; `undefined`: it opens. */
-const refusal = Effect.fnUntraced(function*(context: RecoveryContext, manifest: Manifest) {
-  if (manifest.live === 0) return undefined
-  const observed = yield* Effect.result(observeLiveEpoch(context, manifest))
-  if (Result.isSuccess(observed)) return undefined
-  const error = observed.failure
-  // What really is too new was refused before: here it is a damaged version.
-  const isDamage = error._tag === "SegmentMissing" || error._tag === "SegmentCorrupt" || error._tag === "SegmentTooNew"
-  return isDamage ? error.message : yield* error
+/**
+ * Why the log does not open, where it is the live epoch; `undefined`: it opens. A writer that is still at work may have
+ * trimmed or ended meanwhile what the manifest led to: then it is looked at again, as it is now.
+ */
+const refusal = Effect.fnUntraced(function*(context: RebuildContext, planned: Manifest) {
+  for (let manifest = planned;;) {
+    if (manifest.live === 0) return undefined
+    const observed = yield* Effect.result(observeLiveEpoch(context, manifest))
+    if (Result.isSuccess(observed)) return undefined
+    const error = observed.failure
+    // What really is too new was refused before: here it is a damaged version.
+    const isDamage = error._tag === "SegmentMissing" || error._tag === "SegmentCorrupt" ||
+      error._tag === "SegmentTooNew"
+    if (!isDamage) return yield* error
+    const now = (yield* readStored(context))?.manifest
+    if (now === undefined || now.live === manifest.live && compareBoundaries(now.trim, manifest.trim) === 0) {
+      return error.message
+    }
+    manifest = now
+  }
 })
 
 /** The live epoch with its end recorded, above everything in it that was durable. */
@@ -59,7 +73,7 @@ const endLive = Effect.fnUntraced(
 
 /** What is to be done about a log whose manifest is right. */
 export const amend = Effect.fnUntraced(
-  function*(context: RecoveryContext, manifest: Manifest, examined: Examined) {
+  function*(context: RebuildContext, manifest: Manifest, examined: Examined) {
     const { ends, evidence, findings, report } = examined
     const why = yield* refusal(context, manifest)
     const base = corrected(manifest, evidence.corrected)

@@ -1,17 +1,21 @@
 /** Cursors that come into being while the log is being trimmed: never below what is deleted. */
+import type { AckError } from "@effect-wal/core/WalError"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Stream } from "effect"
 import {
+  isDone,
   isSegmentKey,
   open,
   range,
   records,
+  reopen,
   seqs,
   settle,
   start,
   still,
   store,
-  storeSegments
+  storeSegments,
+  type TestLog
 } from "../support/LogWorld.ts"
 
 describe("a trim", () => {
@@ -51,5 +55,54 @@ describe("a cursor created while a trim is under way", () => {
       const read = yield* Stream.runCollect(log.wal.replay({ cursor: "late", until: "durable-end" }))
       assert.deepStrictEqual(seqs(read), range(21, 30))
       yield* store(log.wal, records(1, 31))
+    }))
+})
+
+describe("a cursor whose first call was given up", () => {
+  /** The log, with manifests that are not written until they are freed, and such a call. */
+  const givenUp = Effect.fnUntraced(function*(call: (log: TestLog) => Effect.Effect<void, AckError>) {
+    const log = yield* open({ ...still, segment: { maxEntries: 10 } })
+    yield* storeSegments(log.wal, 3, 10)
+    yield* log.wal.commit(5, { cursor: "old" })
+    const gate = Deferred.makeUnsafe<void>()
+    const free = log.faults.rule((request) =>
+      request.operation === "replace" ? { _tag: "HoldBefore", gate } : undefined
+    )
+    const first = yield* start(call(log))
+    yield* settle
+    yield* Fiber.interrupt(first)
+    const again = yield* start(call(log))
+    yield* settle
+    assert.isFalse(isDone(again))
+    free()
+    yield* Deferred.done(gate, Exit.void)
+    yield* Fiber.join(again)
+    return Object.keys((yield* (yield* reopen(log)).wal.status).cursors)
+  })
+
+  it.effect("is in the store once the call that repeats it is done", () =>
+    Effect.gen(function*() {
+      const cursors = yield* givenUp(({ wal }) => wal.commit(7, { cursor: "late" }))
+      assert.sameMembers(cursors, ["default", "old", "late"])
+    }))
+
+  it.effect("is in the store once another call on it is done", () =>
+    Effect.gen(function*() {
+      const cursors = yield* givenUp(({ wal }) => wal.ack(1, { cursor: "late" }))
+      assert.sameMembers(cursors, ["default", "old", "late"])
+    }))
+
+  it.effect("is out of the store once the removal that repeats it is done", () =>
+    Effect.gen(function*() {
+      const cursors = yield* givenUp(({ wal }) => wal.removeCursor("old"))
+      assert.sameMembers(cursors, ["default"])
+    }))
+
+  it.effect("made anew after a removal that was given up: it is in the store once the call is done", () =>
+    Effect.gen(function*() {
+      const cursors = yield* givenUp(({ wal }) =>
+        Effect.andThen(Effect.timeoutOption(wal.removeCursor("old"), 0), wal.commit(9, { cursor: "old" }))
+      )
+      assert.sameMembers(cursors, ["default", "old"])
     }))
 })

@@ -202,6 +202,12 @@ describe("a real log", () => {
     { name: "linger seals for who waits", options: {}, recordsPerSecond: 100, waiting: true },
     { name: "one lane is busy", options: { preset: "low_latency" }, recordsPerSecond: 100, waiting: true },
     {
+      name: "records come hardly faster than PUTs",
+      options: { preset: "low_latency" },
+      recordsPerSecond: 20,
+      waiting: true
+    },
+    {
       name: "a budget stretches linger",
       options: { budget: { putsPerSecond: 3 } },
       recordsPerSecond: 100,

@@ -178,4 +178,36 @@ describe("a real log on a store that never answers", () => {
       assert.isAtMost(worst, usual)
       assert.isAtLeast(worst, usual - 1)
     }))
+
+  const busy: ReadonlyArray<
+    { readonly name: string; readonly options: Partial<WalOptionsInput>; readonly putLatencyMillis: number }
+  > = [
+    {
+      name: "workers that get free all at once",
+      options: { parallelPut: { workers: 4 }, segment: { flushInterval: "100ms", maxEntries: 100, linger: "5ms" } },
+      putLatencyMillis: 200
+    },
+    {
+      name: "segments that grow while they wait",
+      options: { segment: { flushInterval: "50ms", maxEntries: 100, linger: "5ms" } },
+      putLatencyMillis: 80
+    }
+  ]
+  for (const { name, options, putLatencyMillis } of busy) {
+    it.effect(`nor with ${name}`, () =>
+      Effect.gen(function*() {
+        const log = yield* open({ ...still, ...options }, { latencyMillis: putLatencyMillis })
+        const load = { recordsPerSecond: 200, recordBytes: 10 }
+        const settings = yield* settingsOf({ ...still, ...options })
+        const usual = usualLossWindow(settings, load, { putLatencyMillis, waiting: true }).records
+        let worst = 0
+        for (const _ of range(1, 3_000)) {
+          yield* start(Effect.flatMap(log.wal.append([sized(10)]), (appended) => appended.durable))
+          worst = Math.max(worst, (yield* log.wal.status).atRisk.records)
+          yield* TestClock.adjust("5 millis")
+        }
+        assert.isAtMost(worst, usual)
+        assert.isAtLeast(worst, usual / 2)
+      }))
+  }
 })

@@ -1,10 +1,12 @@
+import { ObjectStore } from "@effect-wal/core/store/ObjectStore"
+import { WalReader } from "@effect-wal/core/WalReader"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { encodeEndMarker, encodeSegment } from "../../src/format/SegmentCodec.ts"
 import type { SegmentHeader } from "../../src/format/SegmentHeader.ts"
 import { nodeDigest } from "../../src/node/NodeDigest.ts"
-import { bodyOf, failing, harmed, skipping } from "../support/Harmed.ts"
-import { encode, key, range, stored } from "../support/LogWorld.ts"
+import { bodyOf, failing, harmed, skipping, tens } from "../support/Harmed.ts"
+import { drive, encode, key, open, range, seqs, still, stored, storeSegments } from "../support/LogWorld.ts"
 
 const cut = (bytes: Uint8Array) => bytes.subarray(0, bytes.length - 7)
 const zeroed = (bytes: Uint8Array) => bytes.fill(0, bytes.length - 40)
@@ -136,4 +138,27 @@ describe("a segment in the wrong place", () => {
     "lost 50-50",
     ...range(51, 100)
   ])
+})
+
+describe("a search that meets a segment of another log", () => {
+  it.effect("does not believe its numbers: what can be read is read", () =>
+    Effect.gen(function*() {
+      const log = yield* open(tens)
+      yield* storeSegments(log.wal, 40, 10)
+      const other = yield* open({ ...still, segment: { maxEntries: 1 } })
+      yield* storeSegments(other.wal, 40, 1)
+      // Where the binary search of a reader without an index looks first.
+      log.memory.put(key(20), other.memory.objects.get(key(20))?.body ?? encode(""))
+      const reader = yield* WalReader.make({ nodeId: "node", streamId: "log" }).pipe(
+        Effect.provideService(ObjectStore, log.memory.store)
+      )
+      const read = (options: { readonly limit: number; readonly onDamage?: "skip" }) =>
+        drive(Effect.map(Stream.runCollect(reader.read({ from: 150, ...options })), seqs))
+      assert.deepStrictEqual(yield* read({ limit: 51 }), range(150, 200))
+      assert.deepStrictEqual(yield* read({ limit: 62, onDamage: "skip" }), [
+        ...range(150, 200),
+        "lost 201-210",
+        ...range(211, 220)
+      ])
+    }))
 })

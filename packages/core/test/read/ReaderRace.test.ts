@@ -3,11 +3,12 @@ import { ObjectStore } from "@effect-wal/core/store/ObjectStore"
 import { WalReader } from "@effect-wal/core/WalReader"
 import * as FaultyObjectStore from "@effect-wal/testing/FaultyObjectStore"
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber } from "effect"
+import { Deferred, Effect, Exit, Fiber, Stream } from "effect"
 import { Compression } from "../../src/codec/Compression.ts"
 import { Digest } from "../../src/codec/Digest.ts"
 import { nodeCompression } from "../../src/node/NodeCompression.ts"
 import { nodeDigest } from "../../src/node/NodeDigest.ts"
+import type { LostRange, WalRecord } from "../../src/WalRecord.ts"
 import {
   drive,
   holdPuts,
@@ -15,10 +16,13 @@ import {
   key,
   makeGates,
   open,
+  range,
   records,
+  seqs,
   settle,
   start,
   still,
+  store,
   storeSegments
 } from "../support/LogWorld.ts"
 
@@ -52,6 +56,34 @@ describe("a reader beside a writer that trims", () => {
       yield* Deferred.done(hold, Exit.void)
       const { durable, trimmedTo } = yield* drive(Fiber.join(opening))
       assert.deepStrictEqual([durable, trimmedTo], [30, 30])
+    }))
+
+  it.effect("reads on while an older look ends, of the same reader", () =>
+    Effect.gen(function*() {
+      const log = yield* open({ ...still, segment: { maxEntries: 10 } })
+      yield* storeSegments(log.wal, 3, 10)
+      const faults = FaultyObjectStore.make(log.memory.store)
+      const reader = yield* WalReader.make({ ...identity, prefetch: 2 }).pipe(
+        Effect.provideService(ObjectStore, faults.store),
+        Effect.provideService(Digest, Effect.succeed(nodeDigest)),
+        Effect.provideService(Compression, Effect.succeed(nodeCompression))
+      )
+      const hold = Deferred.makeUnsafe<void>()
+      const free = faults.rule((request) =>
+        request.operation === "list" ? { _tag: "HoldAfter", gate: hold } : undefined
+      )
+      const older = yield* start(reader.status)
+      yield* settle
+      free()
+      yield* store(log.wal, records(30, 31))
+      const endOlder = Effect.andThen(Deferred.done(hold, Exit.void), Fiber.join(older))
+      const seen: Array<WalRecord | LostRange> = []
+      yield* drive(Stream.runForEach(reader.read({ onDamage: "skip" }), (one) => {
+        seen.push(one)
+        return seen.length === 35 ? endOlder : Effect.void
+      }))
+      assert.strictEqual((yield* Fiber.join(older)).durable, 30)
+      assert.deepStrictEqual(seqs(seen), range(1, 60))
     }))
 
   it.effect("does not take a hole for the end of the log", () =>

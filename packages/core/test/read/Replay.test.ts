@@ -234,6 +234,9 @@ describe("read", () => {
         21
       ], [4_001, undefined]]
       for (const [time, seq] of table) assert.strictEqual(yield* at(again.wal, time ?? 0), seq)
+      // What `Date.parse` answers for what is no date.
+      const error = yield* Effect.flip(at(again.wal, Number.NaN))
+      assert.deepInclude(error, { _tag: "InvalidCursor", cursor: "from" })
     }))
 
   it.effect("by time: nothing older comes after a loss either", () =>

@@ -49,19 +49,28 @@ const movingView = Effect.gen(function*() {
   const boundaries = yield* boundariesOf(log)
   const at = (slot: number): Boundary => Option.getOrThrow(Option.fromNullishOr(boundaries[slot]))
   let trim = at(0)
+  let slots = 5
   let ended: WalEnd | undefined
+  let onLook: (name: string) => void = () => undefined
   const view: LogView = {
     prefix,
     logId: (yield* log.wal.status).logId,
-    store: log.memory.store,
+    store: {
+      ...log.memory.store,
+      get: (name, request) =>
+        Effect.suspend(() => {
+          if (request?.firstBytes !== undefined) onLook(name)
+          return log.memory.store.get(name, request)
+        })
+    },
     digest: nodeDigest,
     compression: nodeCompression,
     backoff: { base: Duration.millis(1), cap: Duration.millis(1) },
     maxSegmentBytes: 1_000_000,
     prefetch: 2,
     trim: () => trim,
-    durable: () => at(5),
-    epochs: () => [{ epoch: 1, end: 5 }],
+    durable: () => at(slots),
+    epochs: () => [{ epoch: 1, end: slots }],
     index: new SparseIndex([], 10),
     beyond: () => Effect.never,
     refresh: Effect.void,
@@ -71,7 +80,15 @@ const movingView = Effect.gen(function*() {
     trim = at(slot)
     for (const gone of range(0, slot - 1)) log.memory.objects.delete(key(gone))
   }
-  return { view, at, trimTo, log, end: (error: WalEnd) => void (ended = error) }
+  return {
+    view,
+    at,
+    trimTo,
+    log,
+    end: (error: WalEnd) => void (ended = error),
+    endAt: (count: number) => void (slots = count),
+    onLook: (told: (name: string) => void) => void (onLook = told)
+  }
 })
 
 const stepsFrom = (view: LogView, start: Boundary, fromSeq: number) =>
@@ -101,6 +118,19 @@ describe("readSteps", () => {
       const { body, header } = yield* stored(log.memory, key(2))
       log.memory.put(key(2), encodeSegment({ ...header, chain: "0".repeat(32) }, body, nodeDigest))
       assert.deepStrictEqual(yield* stepsFrom(view, at(0), 25), ["lost 21-40", 4])
+    }))
+
+  it.effect("what becomes durable while a loss is looked over is not lost with it", () =>
+    Effect.gen(function*() {
+      const { at, endAt, log, onLook, view } = yield* movingView
+      endAt(4)
+      log.memory.objects.delete(key(2))
+      log.memory.objects.delete(key(3))
+      onLook((name) => {
+        if (name === key(3)) endAt(5)
+      })
+      assert.deepStrictEqual(yield* stepsFrom(view, at(0), 1), [0, 1, "lost 21-40"])
+      assert.strictEqual(view.durable().seq, 50)
     }))
 
   it.effect("what is missing in a log that is over may have been deleted by its successor", () =>

@@ -1,9 +1,22 @@
 /** Damage that keeps a log from being opened: in the live epoch, where it has to be ended. */
+import type { ObjectStore } from "@effect-wal/core/store/ObjectStore"
+import * as WalRepair from "@effect-wal/core/WalRepair"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { epochPrefix } from "../../src/format/ObjectKey.ts"
 import { maxRecordsOf } from "../../src/repair/Reserve.ts"
-import { advanceUntil, drive, encode, killedWriter, makeWorld, records, store, type World } from "../scenarios/World.ts"
-import { makeEpochs, rewrite } from "../verify/Checked.ts"
+import {
+  advanceUntil,
+  drive,
+  encode,
+  killedWriter,
+  makeWorld,
+  prefix,
+  records,
+  store,
+  type World
+} from "../scenarios/World.ts"
+import { identity, makeEpochs, onStore, rewrite } from "../verify/Checked.ts"
 import { expected, planOf, readSkipping, repaired } from "./Repaired.ts"
 
 const refused = (world: World) => Effect.map(drive(Effect.flip(world.process("refused").open())), (error) => error._tag)
@@ -26,6 +39,34 @@ describe("a live epoch that does not open", () => {
         assert.deepStrictEqual(damaged.map((one) => one.lost), [{ from: lost[0], to: lost[1], exact: true }])
         assert.deepStrictEqual(yield* readSkipping(world), expected(45, lost))
       }
+    }))
+
+  it.effect("what a running writer trims meanwhile keeps nobody from opening it: nothing is planned", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld({ retention: { policy: "committed" } })
+      const wal = yield* drive(world.process("a").open())
+      yield* store(wal, records(40))
+      yield* drive(wal.trim(0))
+      const trimAll = Effect.gen(function*() {
+        yield* wal.commit(40)
+        yield* wal.trim(40)
+        for (let turn = 0; turn < 100 && world.slots.length > 0; turn++) yield* Effect.yieldNow
+        assert.deepStrictEqual(world.slots, [])
+      }).pipe(Effect.orDie)
+      let isTrimmed = false
+      const given: ObjectStore["Service"] = {
+        ...world.memory.store,
+        list: (request) =>
+          Effect.suspend(() => {
+            // By then the manifest is read, and every segment was there.
+            const isLook = request.prefix === epochPrefix(prefix, 1) && !isTrimmed
+            isTrimmed ||= isLook
+            return Effect.andThen(isLook ? trimAll : Effect.void, world.memory.store.list(request))
+          })
+      }
+      const { actions, notes } = yield* drive(onStore(WalRepair.plan(identity), given))
+      assert.isTrue(isTrimmed)
+      assert.deepStrictEqual([actions, notes], [[], []])
     }))
 
   it.effect("many slots below the checkpoint, up to it: the checkpoint knows the last number", () =>

@@ -206,8 +206,9 @@ export interface WalService extends LogReads {
   readonly trim: (seq: SequenceNumber) => Effect.Effect<SequenceNumber, CursorError>
   readonly status: Effect.Effect<WalStatus>
   /**
-   * Refuses appends, seals, drains, writes manifest and cursors, all within `shutdown_timeout`. The second call gets the
-   * first's report. Afterwards this process can open the log again, and its series are gone.
+   * Refuses appends, seals, drains, writes manifest and cursors, all within `shutdown_timeout`; what is trimmed then is
+   * deleted, which it waits for two seconds at most. The second call gets the first's report. Afterwards this process can
+   * open the log again, and its series are gone.
    */
   readonly close: Effect.Effect<CloseReport>
   /** Completes, never fails, when the log has ended: with the reason. */

@@ -1,5 +1,6 @@
 /**
- * Closing a log: refuse appends, seal, drain, write manifest and cursors, all within `shutdown_timeout`.
+ * Closing a log: refuse appends, seal, drain, write manifest and cursors, delete what is trimmed, all within
+ * `shutdown_timeout`.
  */
 import { Duration, Effect, Option } from "effect"
 import { monotonicNow } from "../internal/Monotonic.ts"
@@ -8,6 +9,9 @@ import type { CloseReport } from "../WalService.ts"
 import type { Ticket } from "../write/Segment.ts"
 import { awaitDurable, awaitTicket } from "./AwaitTicket.ts"
 import type { LogEngine } from "./LogEngine.ts"
+
+/** How long closing waits for deletions that are under way. */
+const deletionMillis = 2_000
 
 /** The share of the time-out that draining leaves for the manifest, and the most that it needs. */
 const manifestShare = 0.2
@@ -69,6 +73,8 @@ export const closeLog = Effect.fnUntraced(function*(engine: LogEngine) {
   // What is still on its way gets the rest of the time: opening finds it without the manifest.
   yield* within(drained)
   if (engine.cursors.dirtySinceMillis !== undefined) manifest = yield* within(written)
+  // Where every writer is short-lived nobody else would: the next ones look for leftovers a few epochs back only.
+  if (fate.refusal === undefined) yield* within(Effect.timeoutOption(engine.collector.settled, deletionMillis))
   const report = reportOf(engine, Option.getOrElse(manifest, () => false))
   // One that was taken over while it drained stays fenced: who has it now is worth more than that it is closed.
   fate.end(fate.refusal ?? new WalClosed({ streamId: engine.options.streamId }))

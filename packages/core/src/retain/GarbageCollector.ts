@@ -6,7 +6,7 @@
  * Invariants: nothing at or after the stored trim point is deleted · never an end marker, never a foreign object · what
  * could not be deleted is counted and tried again.
  */
-import { Effect, Result } from "effect"
+import { Effect, Latch, Result } from "effect"
 import type { DigestService } from "../codec/Digest.ts"
 import { isMarkerOf } from "../epoch/EndOfEpoch.ts"
 import { lookAt, type LookContext } from "../epoch/SlotLook.ts"
@@ -54,6 +54,8 @@ export class GarbageCollector {
   private sweptEpoch: number | undefined = undefined
   private again: Array<string> = []
   private failures = 0
+  /** Open while no slot below the trim point is still to be deleted, but for what could not be. */
+  private readonly done = Latch.makeUnsafe(true)
 
   constructor(settings: CollectorSettings, stats: LogStats) {
     this.settings = settings
@@ -66,7 +68,13 @@ export class GarbageCollector {
   trimmed(trim: Boundary): void {
     if (compareBoundaries(trim, this.trim) <= 0) return
     this.trim = trim
+    Latch.closeUnsafe(this.done)
     this.events.wake()
+  }
+
+  /** Waits until each slot below the trim point is deleted, or was tried and could not be. */
+  get settled(): Effect.Effect<void> {
+    return this.done.await
   }
 
   /**
@@ -83,6 +91,7 @@ export class GarbageCollector {
     const trim = this.trim
     yield* this.remove(this.again.splice(0))
     yield* this.removeUpTo(trim)
+    if (this.trim === trim) Latch.openUnsafe(this.done)
     // A sweep would find again what could not be deleted.
     if (this.again.length === 0 && this.sweptEpoch !== trim.epoch) {
       const swept = yield* Effect.result(this.sweep(trim))

@@ -1,6 +1,7 @@
 /** What is deleted: only what lies below a stored trim point, and what late requests left; never anything else. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import { decodeManifest } from "../../src/format/ManifestCodec.ts"
 import { manifestKey, segmentsPrefix } from "../../src/format/ObjectKey.ts"
 import {
@@ -68,6 +69,35 @@ describe("deletion", () => {
         assert.deepStrictEqual(yield* readAll(wal), dense(100).slice(gone))
         assert.strictEqual((yield* wal.status).heldBackBy, "default")
       }
+    }))
+
+  it.effect("is over when a log has closed, though it takes its time: short-lived writers leave nothing that piles up", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld({ retention: { policy: "committed" } })
+      const remove = world.memory.store.remove
+      Object.assign(world.memory.store, {
+        remove: (keys: ReadonlyArray<string>) => Effect.delay(remove(keys), "300 millis")
+      })
+      const writers = 40
+      for (let count = 1; count <= writers; count++) {
+        const wal = yield* drive(world.process("a").open())
+        yield* store(wal, records(5, count))
+        yield* wal.commit((yield* wal.status).durable)
+        assert.deepInclude(yield* drive(wal.close), { lost: null, manifestWritten: true })
+      }
+      assert.deepStrictEqual(world.slots.filter((slot) => slot.endsWith("000000000000.seg")), [])
+    }))
+
+  it.effect("that hangs does not keep a log from closing", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld({ retention: { policy: "committed" } })
+      Object.assign(world.memory.store, { remove: () => Effect.never })
+      const wal = yield* drive(world.process("a").open())
+      yield* store(wal, records(5))
+      yield* wal.commit(5)
+      const closing = yield* Effect.forkChild(wal.close, { startImmediately: true })
+      yield* TestClock.adjust("2 seconds")
+      assert.deepInclude(yield* Fiber.join(closing), { lost: null, manifestWritten: true })
     }))
 
   it.effect("waits for the confirmed manifest: nothing goes while the answer is unknown", () =>

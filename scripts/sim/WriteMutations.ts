@@ -169,6 +169,11 @@ const accepting = [
     "  for (const source of columns.sources) {\n    target.set(source, at)\n    at += source.length\n  }\n" +
     "  return placed\n"
   ]),
+  mutation("the last record of a call is left out", [
+    "write/Segmenter.ts",
+    "    this.admit(measured, 0, beyondQueue)\n",
+    "    this.admit({ ...measured, records: measured.records.slice(0, -1) }, 0, beyondQueue)\n"
+  ]),
   mutation("who waits for room does not wait in line", [
     "write/WaitingLine.ts",
     "() => this.turn.withPermits(1)(step)",

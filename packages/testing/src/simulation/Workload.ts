@@ -235,9 +235,14 @@ export class Workload {
 
   /** Waits for what a caller wants to know, and tells the oracle. */
   private await(writer: SimWriter, { appended, ids, told, wait }: Awaited) {
-    const { records, settings } = this.world
+    const { records, settings, violations } = this.world
+    const { first, last } = appended
+    violations.unless(
+      last - first + 1 === ids.length,
+      () => `P1: a call of ${ids.length} records was accepted as ${first} to ${last}`
+    )
     if (wait === "nothing" || ids.length === 0) return Effect.void
-    const call = { ids, first: appended.first, epoch: appended.epoch }
+    const call = { ids, first, epoch: appended.epoch }
     const durable = () => {
       records.durable(call)
       told.durable(call.first)

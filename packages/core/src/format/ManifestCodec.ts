@@ -9,6 +9,7 @@ import { ManifestCorrupt, ManifestTooNew } from "../WalError.ts"
 import { Boundary, Count, Epoch, Hex128, Slot } from "./Boundary.ts"
 import { decodeText, encodeText } from "./Bytes.ts"
 import { CursorSet, defaultCursor } from "./CursorSet.ts"
+import { ArchivePointer } from "./EndsArchiveCodec.ts"
 import { OriginMarks } from "./Extensions.ts"
 import { StoredProducer } from "./StoredProducer.ts"
 
@@ -51,7 +52,7 @@ const Fields = Schema.Struct({
   /** Recorded ends of epochs above the trim point, ascending; `slot` is the end. */
   ends: Schema.Array(Boundary),
   /** Older recorded ends, in an immutable object. */
-  ends_archive: Schema.NullOr(Schema.Struct({ key: Schema.String, through: Count })),
+  ends_archive: Schema.NullOr(ArchivePointer),
   cursors: CursorSet,
   /** A point of the live epoch below which everything is durable; its start where nothing is. */
   checkpoint: Boundary,

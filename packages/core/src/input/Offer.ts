@@ -47,8 +47,7 @@ export const offerTogether = <A extends B, B, E, R>(
   )
 
 /**
- * One element. `"earlier"` where its producer is past it: it was appended before, and it
- * is not known under which number.
+ * One element. `"earlier"` where its producer is past it: it was appended before, and it is not known under which number.
  */
 export const offerOne = <A extends B, B, E, R>(
   spec: InputSpec<A, B, E, R>,

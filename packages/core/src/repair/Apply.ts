@@ -6,8 +6,8 @@
  */
 import { Effect, Result } from "effect"
 import { isMarkerOf } from "../epoch/EndOfEpoch.ts"
-import { encodeArchive } from "../epoch/EndsArchive.ts"
 import { lookAt } from "../epoch/SlotLook.ts"
+import { encodeArchive } from "../format/EndsArchiveCodec.ts"
 import { encodeManifest } from "../format/ManifestCodec.ts"
 import { manifestKey } from "../format/ObjectKey.ts"
 import { encodeEndMarker } from "../format/SegmentCodec.ts"

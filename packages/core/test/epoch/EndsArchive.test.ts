@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { encodeArchive } from "../../src/epoch/EndsArchive.ts"
+import { encodeArchive } from "../../src/format/EndsArchiveCodec.ts"
 import type { Manifest } from "../../src/format/ManifestCodec.ts"
 import { ObjectStoreError } from "../../src/store/ObjectStoreError.ts"
 import { boundary, sampleManifest } from "../format/Samples.ts"

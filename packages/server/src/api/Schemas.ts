@@ -45,11 +45,14 @@ export const AppendAnswer = Schema.Struct({
   ack: AckLevel
 }).annotate({ identifier: "AppendAnswer" })
 
+/** An idempotency key: 1 to 128 printable ASCII characters. */
+export const idempotencyKeyForm = /^[ -~]{1,128}$/
+
 /** What an append can be asked besides. */
 export const AppendHeaders = {
   /** Appends the call once, however often it is sent with this key: a repeat is answered as the first time. */
   "idempotency-key": Schema.optionalKey(
-    Schema.String.check(Schema.isPattern(/^[ -~]{1,128}$/)).annotate({
+    Schema.String.check(Schema.isPattern(idempotencyKeyForm)).annotate({
       description:
         "1 to 128 printable ASCII characters, another for each call. A repeat with the same key is answered " +
         "as the first time, also after a restart, and appends nothing; with other records it is refused with 422 " +

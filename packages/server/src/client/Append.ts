@@ -8,7 +8,7 @@
 import { NonceSource } from "@effect-wal/core/Nonce"
 import { Clock, Duration, Effect, Random, Schema } from "effect"
 import { HttpClientRequest, type HttpClientResponse } from "effect/http"
-import { type AckLevel, AppendAnswer, type StreamStatus } from "../api/Schemas.ts"
+import { type AckLevel, AppendAnswer, idempotencyKeyForm, type StreamStatus } from "../api/Schemas.ts"
 import { type AppendBody, httpBody } from "./AppendBody.ts"
 import type { Refused, WalClientError } from "./ClientError.ts"
 import { type RetryPolicy, retrySchedule } from "./RetryPolicy.ts"
@@ -45,13 +45,11 @@ export interface AppendParts {
 /** First and longest pause between two looks at the status. */
 const look = { firstMillis: 100, longestMillis: 2_000 }
 
-/** What the server takes for a key; of other ones `fetch` would say that there is no answer. */
-const keyForm = /^[ -~]{1,128}$/
-
+/** Of a key that the server does not take `fetch` would say that there is no answer. */
 const keyOf = Effect.fnUntraced(function*(given: string | false | undefined) {
   if (given === false) return undefined
   if (given === undefined) return yield* yield* NonceSource
-  if (keyForm.test(given)) return given
+  if (idempotencyKeyForm.test(given)) return given
   return yield* failWith({
     _tag: "InvalidCall",
     message: "the idempotency key must be 1 to 128 printable ASCII characters"

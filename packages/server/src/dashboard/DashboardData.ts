@@ -10,6 +10,7 @@
  */
 import type { WalStatus } from "@effect-wal/core/WalService"
 import { Cause, Clock, Context, Duration, Effect, Layer, Schedule } from "effect"
+import { elapsedMillis } from "../ElapsedTime.ts"
 import { openedStatus, streamStatus } from "../handlers/StatusJson.ts"
 import type { Lifecycle } from "../Lifecycle.ts"
 import { LogOpener, type StreamSetup } from "../LogOpener.ts"
@@ -165,7 +166,7 @@ export class DashboardData extends Context.Service<DashboardData, {
         }
       })
       const look = Effect.gen(function*() {
-        const monotonic = Number(yield* Clock.monotonicTimeNanos) / 1_000_000
+        const monotonic = elapsedMillis(yield* Clock.Clock)
         if (monotonic - sampledAt >= intervals.leastMillis) {
           sampledAt = monotonic
           yield* sample(monotonic)

@@ -16,6 +16,8 @@ const idleMillis = 3_600_000
 const lastId = 0xffff_fff0
 /** A healthy store and an idle log need less for anything, beside the pauses that were configured. */
 const promptMillis = 500
+/** So many pages of a listing are no hindrance to anybody who opens the log. */
+const fewPages = 30
 /** What a segment takes at least in the window of newest segments. */
 const tailOverheadBytes = 2_048
 
@@ -33,6 +35,8 @@ export class Finish {
     world.trace.add("the world heals")
     world.isHealed = true
     world.network.heal()
+    // A log that has become long is not listed within `open_timeout` where a page has two objects: no store is like that.
+    if (world.bucket.objects.size > fewPages * world.network.listing.pageSize) world.network.listLongPages()
     for (const host of world.hosts) host.heal()
     for (const writer of world.writers) writer.process.interruptAfter(Infinity, "stop")
     for (const writer of world.writers) world.resume(writer)

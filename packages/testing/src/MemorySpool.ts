@@ -36,6 +36,8 @@ export interface MemorySpool {
   readonly writes: ReadonlyArray<number>
   /** From now on each write does so; `undefined`: they work again. */
   failing: SpoolError["reason"] | undefined
+  /** The same for what is read of it. */
+  failingReads: SpoolError["reason"] | undefined
   /** The log that was configured with it has another one now: it is only found by its path. */
   isLeft: boolean
   /** Changes what is held, as damage does. */
@@ -69,6 +71,7 @@ export const make = (options: MemorySpoolOptions = {}): MemorySpool => {
       ),
     read: (epoch, slot) =>
       Effect.suspend(() => {
+        if (spool.failingReads !== undefined) return failure(spool.failingReads, "injected")
         const found = held.find((one) => one.epoch === epoch && one.slot === slot)
         return found === undefined ? failure("Damaged", `slot ${slot} is not there`) : Effect.succeed(found.object)
       }),
@@ -114,6 +117,7 @@ export const make = (options: MemorySpoolOptions = {}): MemorySpool => {
     held: () => held,
     writes,
     failing: undefined,
+    failingReads: undefined,
     isLeft: false,
     harm: (epoch, slot, object) => {
       held = held.flatMap((one) => {

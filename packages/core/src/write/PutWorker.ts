@@ -7,11 +7,8 @@
  * Invariants: a segment is never dropped while the log is open · every try has the same key and the same bytes · an end
  * marker at a slot says nothing about the slots below it: those get the answer of the try that is under way.
  */
-import { Deferred, Effect, Latch, Result } from "effect"
+import { Effect, Latch, Result } from "effect"
 import type { CodecError } from "../codec/Compression.ts"
-import { boundaryAfter } from "../format/ChainHash.ts"
-import { emptyCursorSet } from "../format/CursorSet.ts"
-import { cursorsOf } from "../format/Extensions.ts"
 import { slotKey } from "../format/ObjectKey.ts"
 import { readHeader } from "../format/SegmentCodec.ts"
 import type { SegmentHeader } from "../format/SegmentHeader.ts"
@@ -22,15 +19,16 @@ import type { ObjectStore } from "../store/ObjectStore.ts"
 import type { ObjectStoreError } from "../store/ObjectStoreError.ts"
 import type { SpoolError } from "../store/Spool.ts"
 import { type Backoff, pauseBeforeRetry } from "../store/StoreRetry.ts"
-import { SegmentConflict, type WalEnd, WriterFenced } from "../WalError.ts"
+import { SegmentConflict, WriterFenced } from "../WalError.ts"
 import { HedgedPut } from "./HedgedPut.ts"
 import type { HedgePolicy } from "./HedgePolicy.ts"
 import type { LogFate } from "./LogFate.ts"
 import { type PackContext, type Packed, packSegment } from "./PackSegment.ts"
 import { afterLook, afterPut } from "./PutOutcome.ts"
-import type { Settled, StampedSegment, Ticket } from "./Segment.ts"
+import type { StampedSegment } from "./Segment.ts"
 import type { SegmentQueue } from "./SegmentQueue.ts"
 import type { SlotLedger, StampContext } from "./SlotLedger.ts"
+import { unpackSpooled } from "./UnpackSpooled.ts"
 
 export interface PutWorkerSettings {
   readonly streamId: string
@@ -60,7 +58,7 @@ export interface PutWorkerParts {
   readonly stats: LogStats
   /** The copies for the next header. */
   readonly stampContext: () => StampContext
-  /** The slot is stored; told once a segment, in any order. */
+  /** The slot is stored; told once a segment, in any order. It counts when this is called, the effect comes after. */
   readonly onStored: (stored: StoredSegment) => Effect.Effect<void>
   readonly onRetry: (key: string, error: ObjectStoreError) => Effect.Effect<void>
   /** A worker has nothing to do. */
@@ -225,26 +223,17 @@ export class PutWorkerPool {
     const { epoch, prefix } = this.settings
     const key = slotKey(prefix, epoch, slot)
     const object = yield* this.readSpooled(spool, slot)
-    const { header } = yield* Effect.orDie(readHeader(key, object, digest))
-    const ticket: Ticket = {
-      settled: Deferred.makeUnsafe<Settled, WalEnd>(),
-      demanded: true,
-      spooledSeq: header.firstSeq + header.count - 1
+    if (object === undefined) {
+      this.sending.delete(slot)
+      this.endIfSettled()
+      return yield* Effect.never
     }
-    const stamped: StampedSegment = {
-      ticket,
-      bufferBytes: 0,
-      openedAt: yield* monotonicNow,
-      key,
-      header,
-      cursors: cursorsOf(header) ?? emptyCursorSet,
-      after: boundaryAfter(header, digest)
-    }
-    ledger.load(stamped)
-    const packed: Packed = { header, object, crc32: digest.crc32(object) }
-    return { stamped, packed } satisfies Taken
+    const taken = yield* unpackSpooled(key, object, digest)
+    ledger.load(taken.stamped)
+    return taken
   })
 
+  /** `undefined`: the log is over by now. */
   private readonly readSpooled = Effect.fnUntraced(function*(this: PutWorkerPool, spool: SpoolReads, slot: number) {
     for (let attempt = 0;; attempt++) {
       const read = yield* Effect.result(spool.read(slot))
@@ -252,6 +241,7 @@ export class PutWorkerPool {
       if (read.failure.reason === "Damaged") return yield* Effect.die(read.failure)
       yield* Effect.logWarning(`a spooled segment could not be read: ${read.failure.message}; it is tried again`)
       yield* this.pause(attempt, undefined)
+      if (this.isOver()) return undefined
     }
   })
 
@@ -269,9 +259,10 @@ export class PutWorkerPool {
       this.parts.onProgress()
     }
     const stored = yield* this.store(stamped, packed)
+    const millis = (yield* monotonicNow) - startedAt
+    // In one step with being told: in between, the end of a fenced log would not wait for this slot.
     this.sending.delete(slot)
     if (stored) {
-      const millis = (yield* monotonicNow) - startedAt
       this.parts.stats.storeWorks()
       // A body that was packed is done with; one that was not is read by those who follow the log.
       if (packed.memory !== stamped.memory) packed.memory?.release()

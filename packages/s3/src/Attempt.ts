@@ -84,11 +84,48 @@ const timedOut = (deadline: Duration.Duration): S3Failure => ({
   message: `no whole answer within ${deadline}`
 })
 
-/** The deadline, the credentials and the two repeats of one client. It holds which generation of credentials is in use. */
+/** Asks for credentials anew, once for all who want it meanwhile. It holds which generation of them is in use. */
+const makeRenewal = Effect.fnUntraced(function*(source: CredentialsSource) {
+  const lock = yield* Semaphore.make(1)
+  let generation = 0
+  let failed: S3Failure | undefined
+
+  const askAnew = (deadline: Duration.Duration) =>
+    source.ask({ forceRefresh: true }).pipe(
+      Effect.timeoutOrElse({
+        duration: deadline,
+        orElse: () => Effect.fail(credentialsFailure(timedOut(deadline).message))
+      }),
+      Effect.tapError((failure) =>
+        Effect.sync(() => {
+          // A copy, as its identity tells one answer from the next.
+          failed = { ...failure }
+        })
+      ),
+      Effect.andThen(Effect.sync(() => {
+        generation++
+      }))
+    )
+
+  const refresh = (deadline: Duration.Duration, seen: number) =>
+    Effect.suspend(() => {
+      const before = failed
+      return Effect.suspend(() => {
+        // Somebody else has asked since this request was signed: its credentials are new to us.
+        if (generation !== seen) return Effect.void
+        // Or has failed since it waits here: were all to ask in turn, each would wait as long again as those before it.
+        if (failed !== undefined && failed !== before) return Effect.fail(failed)
+        return askAnew(deadline)
+      }).pipe(lock.withPermits(1))
+    })
+
+  return { generation: () => generation, refresh }
+})
+
+/** The deadline, the credentials and the two repeats of one client. */
 export const makeAttempts: (source: CredentialsSource) => Effect.Effect<Attempts> = Effect.fnUntraced(
   function*(source) {
-    const refreshLock = yield* Semaphore.make(1)
-    let generation = 0
+    const renewal = yield* makeRenewal(source)
 
     const attempt = <A>(deadline: Duration.Duration, once: Effect.Effect<A, S3Failure>) =>
       source.ask({ forceRefresh: false }).pipe(
@@ -98,31 +135,16 @@ export const makeAttempts: (source: CredentialsSource) => Effect.Effect<Attempts
         Effect.timeoutOrElse({ duration: deadline, orElse: () => Effect.fail(timedOut(deadline)) })
       )
 
-    const refresh = (deadline: Duration.Duration, seen: number) =>
-      Effect.suspend(() => {
-        // Somebody else has asked since this request was signed: its credentials are new to us.
-        if (generation !== seen) return Effect.void
-        return source.ask({ forceRefresh: true }).pipe(
-          Effect.timeoutOrElse({
-            duration: deadline,
-            orElse: () => Effect.fail(credentialsFailure(timedOut(deadline).message))
-          }),
-          Effect.andThen(Effect.sync(() => {
-            generation++
-          }))
-        )
-      }).pipe(refreshLock.withPermits(1))
-
     const corrected = <A>(deadline: Duration.Duration, once: Effect.Effect<A, S3Failure>) =>
       Effect.retry(attempt(deadline, once), { while: isClockSkew, times: clockRepeats })
 
     return (deadline, once) =>
       Effect.suspend(() => {
-        const seen = generation
+        const seen = renewal.generation()
         return corrected(deadline, once).pipe(
           Effect.catchIf(
             (failure) => source.refreshable && isExpiredCredentials(failure),
-            () => refresh(deadline, seen).pipe(Effect.andThen(corrected(deadline, once)))
+            () => renewal.refresh(deadline, seen).pipe(Effect.andThen(corrected(deadline, once)))
           )
         )
       })

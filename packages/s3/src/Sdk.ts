@@ -21,10 +21,17 @@ const identityOf = (credentials: S3Credentials) => ({
   ...(credentials.sessionToken === undefined ? {} : { sessionToken: Redacted.value(credentials.sessionToken) })
 })
 
-const credentialsConfig: (options: ResolvedS3Options) => Effect.Effect<Pick<S3ClientConfig, "credentials">> = Effect
-  .fnUntraced(function*(options) {
+/** Where credentials come from: given ones, or the SDK's chain, which gets all that the client is made with. */
+interface CredentialsConfig extends Pick<S3ClientConfig, "credentials"> {
+  /** The chain reads its files whenever it is asked. The SDK's types name this for the chain only, not for the client. */
+  readonly ignoreCache?: boolean
+}
+
+const credentialsConfig: (options: ResolvedS3Options) => Effect.Effect<CredentialsConfig> = Effect.fnUntraced(
+  function*(options) {
     const given = options.credentials
-    if (given === undefined) return {}
+    // Else the SDK keeps its files for as long as the process lives: keys changed in them would never be seen.
+    if (given === undefined) return { ignoreCache: true }
     if (!("provider" in given)) return { credentials: identityOf(given) }
     const duration = options.smallRequestDeadline
     // All who ask meanwhile get the answer to one question: without an end to it nobody would ever ask anew.
@@ -36,7 +43,8 @@ const credentialsConfig: (options: ResolvedS3Options) => Effect.Effect<Pick<S3Cl
     // The SDK asks by a promise; the effect keeps the services of the layer that made this client.
     const context = yield* Effect.context()
     return { credentials: () => Effect.runPromiseWith(context)(Effect.map(bounded, identityOf)) }
-  })
+  }
+)
 
 interface Agents {
   readonly http: HttpAgent

@@ -3,6 +3,9 @@ import { make as makeDouble } from "@effect-wal/testing/HttpS3Double"
 import { assert, describe, it, vi } from "@effect/vitest"
 import { Clock, DateTime, Effect, Fiber, Redacted } from "effect"
 import { TestClock } from "effect/testing"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { make } from "../src/S3ObjectStore.ts"
 import { S3CredentialsError } from "../src/S3Options.ts"
 import { bytes, factsOf, setUp } from "./support.ts"
@@ -123,6 +126,35 @@ describe("credentials and clocks", () => {
       yield* store.create("a", bytes("1"))
       assert.deepStrictEqual(double.requests.map((request) => request.accessKeyId), ["K1", "K1", "K2"])
       assert.strictEqual(double.requests.at(-1)?.headers["x-amz-security-token"], "token of K2")
+    }))
+
+  it.effect("keys changed in the shared credentials file are seen without a restart", () =>
+    Effect.gen(function*() {
+      const folder = yield* Effect.acquireRelease(
+        Effect.sync(() => mkdtempSync(join(tmpdir(), "wal-credentials-"))),
+        (path) => Effect.sync(() => rmSync(path, { recursive: true }))
+      )
+      yield* Effect.addFinalizer(() => Effect.sync(() => vi.unstubAllEnvs()))
+      const file = join(folder, "credentials")
+      const inFile = (id: string) => {
+        writeFileSync(file, `[default]\naws_access_key_id = ${id}\naws_secret_access_key = secret of ${id}\n`)
+      }
+      vi.stubEnv("AWS_SHARED_CREDENTIALS_FILE", file)
+      vi.stubEnv("AWS_CONFIG_FILE", join(folder, "config"))
+      vi.stubEnv("AWS_EC2_METADATA_DISABLED", "true")
+      for (const name of ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE"]) {
+        vi.stubEnv(name, undefined)
+      }
+      inFile("K1")
+      const double = yield* makeDouble()
+      const { credentials: _, ...withoutCredentials } = double.s3Options
+      const store = yield* make(withoutCredentials)
+      yield* store.create("before", bytes("1"))
+      double.rule(refuseK1)
+      assert.strictEqual((yield* Effect.flip(store.create("a", bytes("1")))).reason, "CredentialsUnavailable")
+      inFile("K2")
+      yield* store.create("a", bytes("1"))
+      assert.deepStrictEqual(double.requests.map(({ accessKeyId }) => accessKeyId), ["K1", "K1", "K1", "K1", "K2"])
     }))
 
   it.effect("[case 7] (b) a store whose clock is an hour ahead: 4 PUTs at once are corrected and land", () =>

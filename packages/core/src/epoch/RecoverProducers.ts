@@ -28,6 +28,9 @@ export interface RecoveryContext extends LookContext {
 /** Segments read at one time. */
 const readAhead = 16
 
+/** Segments whose calls are held at one time: an epoch can have more than memory has room for. */
+const heldSegments = 4 * readAhead
+
 /** Slots from `from` up to `to`, inclusive. */
 const slotsFrom = (from: number, to: number): ReadonlyArray<number> =>
   Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index)
@@ -77,10 +80,13 @@ export const recoverProducers = Effect.fnUntraced(
     const span = ended?.calls
     if (ended === undefined || span === undefined) return stored
     const from = Math.max(searchStart(manifest).slot, span.first)
-    const slots = slotsFrom(from, Math.min(span.last, ended.end.slot - 1))
-    const found = yield* Effect.forEach(slots, (slot) => callsIn(context, manifest, slot), { concurrency: readAhead })
+    const to = Math.min(span.last, ended.end.slot - 1)
     const table = new ProducerTable(context.producers, stored)
-    for (const { id, ...call } of found.flat()) table.remember(id, { ...call, epoch: manifest.live })
+    for (let slot = from; slot <= to; slot += heldSegments) {
+      const slots = slotsFrom(slot, Math.min(to, slot + heldSegments - 1))
+      const found = yield* Effect.forEach(slots, (one) => callsIn(context, manifest, one), { concurrency: readAhead })
+      for (const { id, ...call } of found.flat()) table.remember(id, { ...call, epoch: manifest.live })
+    }
     return table.stored(ended.end.at)
   }
 )

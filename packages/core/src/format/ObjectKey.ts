@@ -16,6 +16,10 @@ export const epochPrefix = (prefix: string, epoch: number): string =>
 export const slotKey = (prefix: string, epoch: number, slot: number): string =>
   `${epochPrefix(prefix, epoch)}${String(slot).padStart(slotDigits, "0")}.seg`
 
+/** How the keys of all slots start that differ from this one in the last `digits` digits only. */
+export const slotsPrefix = (prefix: string, place: SlotName, digits: number): string =>
+  epochPrefix(prefix, place.epoch) + String(place.slot).padStart(slotDigits, "0").slice(0, slotDigits - digits)
+
 /** After this key a listing starts with the slot, or with what follows where the slot is not stored. */
 export const keyBefore = (prefix: string, place: SlotName): string =>
   place.slot === 0 ? epochPrefix(prefix, place.epoch) : slotKey(prefix, place.epoch, place.slot - 1)

@@ -24,12 +24,16 @@ import {
   Trimmed
 } from "../WalError.ts"
 import { type LogView, type Place, placesFrom } from "./LogView.ts"
+import { passMissing } from "./PassMissing.ts"
 
 /** Tries of one GET while the store's answers may pass. */
 const attempts = 8
 
 /** A single "not found" of a segment that must be there is asked again: some listings run ahead of reads. */
 const notFoundAttempts = 3
+
+/** So many slots in a row that hold nothing are looked at; then a listing says where something is again. */
+const lookedAtInRow = 16
 
 /** One step of the way: a segment that joins, or what is wrong with a slot. */
 export type Step =
@@ -78,13 +82,21 @@ const fetch = Effect.fnUntraced(function*(view: LogView, place: Place) {
 const lossEnd = Effect.fnUntraced(function*(view: LogView, place: Place) {
   // Of the same moment as the places: what becomes durable while they are looked at is not lost.
   const durable = view.durable()
+  let missing = 0
+  let goesOnAt: Place = place
   for (const next of placesFrom(view, { epoch: place.epoch, slot: place.slot + 1 })) {
+    if (missing === lookedAtInRow) {
+      goesOnAt = yield* passMissing(view, next)
+      missing = 0
+    }
+    if (compareBoundaries(next, goesOnAt) < 0) continue
     const header = yield* lookAt({ ...view, attempts }, next.epoch, next.slot).pipe(
-      Effect.catchTags({ SegmentCorrupt: () => Effect.undefined, SegmentTooNew: () => Effect.undefined })
+      Effect.catchTag(["SegmentCorrupt", "SegmentTooNew"], () => Effect.succeed("unreadable" as const))
     )
-    if (header !== undefined && isSegmentOf(header, { logId: view.logId, ...next })) {
+    if (header !== undefined && header !== "unreadable" && isSegmentOf(header, { logId: view.logId, ...next })) {
       return { lastLost: header.firstSeq - 1, resumesAt: next }
     }
+    missing = header === undefined ? missing + 1 : 0
   }
   return { lastLost: durable.seq, resumesAt: durable }
 })
@@ -176,17 +188,29 @@ const judge = Effect.fnUntraced(function*(view: LogView, fetched: Fetched, posit
   return [next, [gap, segment]] satisfies Judged as Judged
 })
 
+/** All slots from `start` on but those that a loss has taken, as far as it was told by the time of their turn. */
+function* placesAfterLoss(view: LogView, start: Place, resumesAt: () => Place): Generator<Place> {
+  for (const place of placesFrom(view, start)) if (compareBoundaries(place, resumesAt()) >= 0) yield place
+}
+
 /**
  * The slots from a boundary, at or before the record `fromSeq`, up to the durable end as it is now. Damage is a step of
  * its own: the caller decides whether to go on. Fails with the store's errors and `Trimmed`, after what stands before.
  */
 export const readSteps = (view: LogView, start: Boundary, fromSeq: number): Stream.Stream<Step, ReadError> =>
-  Stream.fromIterable({ [Symbol.iterator]: () => placesFrom(view, start) }).pipe(
-    Stream.rechunk(1),
-    Stream.mapEffect((place) => fetch(view, place), { concurrency: view.prefetch }),
-    Stream.mapAccumEffect(
-      (): Position => ({ before: start, broken: false }),
-      (position, fetched) => judge(view, fetched, position, fromSeq)
-    ),
-    Stream.provideService(ObjectStore, view.store)
-  )
+  Stream.suspend(() => {
+    let resumesAt: Place = start
+    const places = { [Symbol.iterator]: () => placesAfterLoss(view, start, () => resumesAt) }
+    return Stream.fromIterable(places, { chunkSize: 1 }).pipe(
+      Stream.mapEffect((place) => fetch(view, place), { concurrency: view.prefetch }),
+      Stream.mapAccumEffect(
+        (): Position => ({ before: start, broken: false }),
+        Effect.fnUntraced(function*(position, fetched) {
+          const judged = yield* judge(view, fetched, position, fromSeq)
+          resumesAt = judged[0].resumesAt ?? resumesAt
+          return judged
+        })
+      ),
+      Stream.provideService(ObjectStore, view.store)
+    )
+  })

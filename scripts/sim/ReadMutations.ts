@@ -122,8 +122,8 @@ const spool = [
   ]),
   mutation("what ended epochs could not store is not appended again", [
     "log/SpoolRecovery.ts",
-    "for (const first of firsts) count += yield* reappendEpoch(job, first, mark)",
-    "for (const first of firsts) if (first.epoch > opened.epoch) count += yield* reappendEpoch(job, first, mark)"
+    "const epochs = yield* epochsInAll(spools)",
+    "const epochs = (yield* epochsInAll(spools)).filter(({ first }) => first.epoch > opened.epoch)"
   ]),
   mutation("the spool is emptied once its slots are sent", [
     "log/SpoolRecovery.ts",

@@ -4,7 +4,7 @@
  *
  * Invariants: nothing is sent or dropped while it is not known how the epoch ended · what the store has under its old
  * number is not appended again, nor is what an earlier start has appended again · a spooled segment becomes exactly one
- * segment · the order is that of the spool.
+ * segment · the order is that in which they were spooled, whichever spool holds them.
  */
 import { Effect, Result } from "effect"
 import type { CompressionService } from "../codec/Compression.ts"
@@ -210,7 +210,10 @@ interface Reappending {
   readonly copies: PendingCopies
 }
 
-/** One spooled segment becomes one segment of this epoch; a copy of another spooled slot does not: that slot is there itself. */
+/**
+ * One spooled segment becomes one segment of this epoch. A copy of another spooled slot does not: that slot is there
+ * itself, and has come before, as its epoch is an earlier one.
+ */
 const reappendSlot = Effect.fnUntraced(function*(job: Reappending, place: SpooledSlot) {
   const { context, copies, segmenter, spool } = job
   const key = slotKey(context.prefix, place.epoch, place.slot)
@@ -232,9 +235,10 @@ const reappendSlot = Effect.fnUntraced(function*(job: Reappending, place: Spoole
 })
 
 /** The slots of one ended epoch from its end on, but for those that an earlier start has appended again. */
-const reappendEpoch = Effect.fnUntraced(function*(job: Reappending, first: SpooledSlot, mark: SlotName) {
+const reappendEpoch = Effect.fnUntraced(function*(job: Reappending, first: SpooledSlot) {
   const { context, opened, spool } = job
   const { epoch } = first
+  const mark = doneWith(opened.held.manifest, spool)
   if (epoch < mark.epoch) return 0
   const logId = opened.held.manifest.log_id
   const end = opened.ended?.epoch === epoch
@@ -255,25 +259,13 @@ const reappendEpoch = Effect.fnUntraced(function*(job: Reappending, first: Spool
   }
 })
 
-/**
- * After the log is taken over, before anybody appends: what the ended epochs could not store is appended again. Waits for
- * room, so for the store, as long as it takes. Answers how many segments that were.
- */
-const reappend = Effect.fnUntraced(function*(job: Reappending) {
-  const { opened, spool } = job
-  const firsts = yield* epochsIn(spool)
-  const mark = doneWith(opened.held.manifest, spool)
-  let count = 0
-  for (const first of firsts) count += yield* reappendEpoch(job, first, mark)
-  const { copies } = job
-  const kept = copies.first(spool.id) ?? { epoch: opened.epoch, slot: 0 }
-  yield* spool.dropThrough(kept.epoch, kept.slot - 1).pipe(
-    Effect.catch((error) => Effect.logWarning(`the spool was not emptied: ${error.message}; it is tried again`))
-  )
-  if (count > 0) {
-    yield* Effect.logInfo(`spool ${spool.path}: ${count} segments of ended epochs are appended again, with new numbers`)
+/** The epochs that the spools hold, as they followed each other: each has been spooled in one of them only. */
+const epochsInAll = Effect.fnUntraced(function*(spools: ReadonlyArray<SpoolService>) {
+  const epochs: Array<{ readonly spool: SpoolService; readonly first: SpooledSlot }> = []
+  for (const spool of spools) {
+    for (const first of yield* epochsIn(spool)) epochs.push({ spool, first })
   }
-  return count
+  return epochs.sort((left, right) => left.first.epoch - right.first.epoch)
 })
 
 /** What the engine of an opened log gives to recovery. */
@@ -292,12 +284,34 @@ export interface SpoolParts {
   readonly durable: (seq: number) => Effect.Effect<void, WalEnd>
 }
 
+/**
+ * After the log is taken over, before anybody appends: what the ended epochs could not store is appended again. Waits for
+ * room, so for the store, as long as it takes.
+ */
+const reappend = Effect.fnUntraced(function*(parts: SpoolParts, spools: ReadonlyArray<SpoolService>) {
+  const { copies, opened, stats } = parts
+  // All of them, before the first copy: while the store is away, copies go to the log's own spool, as this epoch.
+  const epochs = yield* epochsInAll(spools)
+  for (const { first, spool } of epochs) {
+    const count = yield* reappendEpoch({ ...parts, spool }, first)
+    if (count === 0) continue
+    stats.segmentsReappended += count
+    yield* Effect.logInfo(
+      `spool ${spool.path}: ${count} segments of epoch ${first.epoch} are appended again, with new numbers`
+    )
+  }
+  for (const spool of spools) {
+    const kept = copies.first(spool.id) ?? { epoch: opened.epoch, slot: 0 }
+    yield* spool.dropThrough(kept.epoch, kept.slot - 1).pipe(
+      Effect.catch((error) => Effect.logWarning(`the spool was not emptied: ${error.message}; it is tried again`))
+    )
+  }
+})
+
 /** Appends what the spools hold of ended epochs; spools that were left behind are emptied once all of that is durable. */
 export const emptySpools = Effect.fnUntraced(function*(parts: SpoolParts) {
-  const { context, copies, left, opened, own, segmenter, stats } = parts
-  for (const spool of own === undefined ? left : [...left, own]) {
-    stats.segmentsReappended += yield* reappend({ context, opened, segmenter, copies, spool })
-  }
+  const { copies, left, opened, own } = parts
+  yield* reappend(parts, own === undefined ? left : [...left, own])
   copies.isComplete = true
   parts.onComplete()
   const last = copies.lastSeq

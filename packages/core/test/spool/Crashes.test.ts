@@ -7,7 +7,7 @@ import type { SpoolPlace } from "../../src/format/Extensions.ts"
 import { PendingCopies } from "../../src/log/PendingCopies.ts"
 import { ConfigError } from "../../src/WalError.ts"
 import { advanceUntil, drive, encode, makeWorld, records } from "../scenarios/World.ts"
-import { down, killedSpooler, limit, named, payloads, spool } from "./SpoolWorld.ts"
+import { down, killedSpooler, leftBehind, limit, named, payloads, spool } from "./SpoolWorld.ts"
 
 describe("a start that is killed while it appends spooled records again", () => {
   it.effect("a copy that nobody needs any more is not missed where it was dropped before the next start", () =>
@@ -83,24 +83,6 @@ describe("a start that is killed while it appends spooled records again", () => 
     stored = copies.marks
     assert.isUndefined(copies.keepFrom("s"))
     assert.isFalse(copies.needsManifest)
-  })
-
-  const leftBehind = (left: MemorySpool.MemorySpool, own: MemorySpool.MemorySpool | undefined) => ({
-    attach: () => {
-      const old = left.attach()
-      const now = own?.attach()
-      return {
-        source: {
-          path: now?.source.path,
-          open: now?.source.open ?? old.source.open,
-          openLeft: old.source.openLeft
-        },
-        crash: () => {
-          old.crash()
-          now?.crash()
-        }
-      }
-    }
   })
 
   for (const configured of [true, false]) {

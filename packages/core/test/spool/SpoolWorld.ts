@@ -35,6 +35,28 @@ export const limit = (process: Process, epoch: number, stored: number) => {
   return () => count
 }
 
+/** What a process has that is configured with `own`, or with no spool, and finds `left`, that of an earlier configuration. */
+export const leftBehind = (
+  left: MemorySpool.MemorySpool,
+  own: MemorySpool.MemorySpool | undefined
+): Pick<MemorySpool.MemorySpool, "attach"> => ({
+  attach: () => {
+    const old = left.attach()
+    const now = own?.attach()
+    return {
+      source: {
+        path: now?.source.path,
+        open: now?.source.open ?? old.source.open,
+        openLeft: old.source.openLeft
+      },
+      crash: () => {
+        old.crash()
+        now?.crash()
+      }
+    }
+  }
+})
+
 /** All payloads of the log, without their numbers. */
 export const payloads = (wal: WalService) =>
   Effect.map(readAll(wal), (read) => read.map((one) => one.slice(one.indexOf(":") + 1)))

@@ -112,14 +112,17 @@ const beforeListeners = (server: Http.Server, take: DirectRoute): void => {
 
 /**
  * Keeps the requests that come while the routes are still being made, and hands them on as soon as somebody listens. Node
- * would answer them never: the port is open from the first moment, so that a second server notices it.
+ * would answer them never: the port is open from the first moment, so that a second server notices it. One whose client is
+ * gone by then is dropped: nobody would be told of that any more, and what is done for it would last until the server ends.
  */
 const holdUntilServed = (server: Http.Server): void => {
   const emit = server.emit.bind(server)
   const early: Array<() => void> = []
   server.emit = (event: string, ...given: ReadonlyArray<unknown>): boolean => {
     if (!requestEvents.has(event) || server.listenerCount(event) > 0) return emit(event, ...given)
-    return early.push(() => emit(event, ...given)) > 0
+    const [request] = given
+    const isGone = () => request instanceof Http.IncomingMessage && request.socket.destroyed
+    return early.push(() => isGone() || emit(event, ...given)) > 0
   }
   const handOn = () => {
     for (const again of early.splice(0)) again()

@@ -11,8 +11,10 @@ import type { HttpServerRequest } from "effect/http"
 import type { Readable } from "node:stream"
 import { createGunzip } from "node:zlib"
 import type { Body } from "./body/Body.ts"
+import { Feed } from "./body/Feed.ts"
 import { type Budget, Hold, overloaded } from "./body/Hold.ts"
 import type { ParseBounds } from "./body/ParseBounds.ts"
+import { Pieces } from "./body/Pieces.ts"
 import { RequestProblem } from "./RequestProblem.ts"
 import { type Limits, Settings } from "./Settings.ts"
 
@@ -51,35 +53,35 @@ interface Source {
  * process.
  */
 const collect = ({ broken, hold, stream }: Source, limits: Limits, done: (body: BodyResult) => void): () => void => {
-  let chunks: Array<Uint8Array> = []
-  let length = 0
+  const pieces = new Pieces()
   let isOver = false
-  const finish = (body: BodyResult) => {
+  const stop = () => {
     isOver = true
-    chunks = []
-    done(body)
+    pieces.clear()
+  }
+  const fail = (problem: RequestProblem) => {
+    stop()
+    done(Result.fail(problem))
   }
   const onBroken = () => {
-    if (!isOver) finish(Result.fail(broken()))
+    if (!isOver) fail(broken())
   }
   stream.on("data", (chunk: Uint8Array) => {
     if (isOver) return
-    length += chunk.length
     hold.take(chunk.length)
-    if (length > limits.maxBodyBytes) return finish(Result.fail(tooLarge(limits)))
-    if (hold.isBeyond) return finish(Result.fail(overloaded))
-    chunks.push(chunk)
+    if (pieces.length + chunk.length > limits.maxBodyBytes) return fail(tooLarge(limits))
+    if (hold.isBeyond) return fail(overloaded)
+    pieces.add(chunk)
   })
   stream.on("end", () => {
     if (isOver) return
-    finish(Result.succeed(chunks))
+    const body = pieces.body()
+    stop()
+    done(Result.succeed(body))
   })
   stream.on("close", onBroken)
   stream.on("error", onBroken)
-  return () => {
-    isOver = true
-    chunks = []
-  }
+  return stop
 }
 
 const collected = (source: Source, limits: Limits) =>
@@ -91,25 +93,34 @@ const collected = (source: Source, limits: Limits) =>
 const unpacked = (source: Readable, hold: Hold, limits: Limits) =>
   Effect.suspend(() => {
     let packedBytes = 0
+    let refusal: RequestProblem | undefined
     const gunzip = createGunzip()
-    const count = (chunk: Uint8Array) => {
-      packedBytes += chunk.length
-      if (packedBytes > limits.maxBodyBytes) gunzip.destroy()
+    const feed = new Feed(gunzip, hold)
+    const refuse = (problem: RequestProblem) => {
+      refusal = problem
+      gunzip.destroy()
     }
-    // `pipe` does not hand on that its source broke off.
+    const onData = (chunk: Uint8Array) => {
+      if (refusal !== undefined) return
+      packedBytes += chunk.length
+      feed.add(chunk)
+      if (packedBytes > limits.maxBodyBytes) refuse(tooLarge(limits))
+      else if (hold.isBeyond) refuse(overloaded)
+    }
+    const onEnd = () => feed.end()
     const onClose = () => {
       if (!source.readableEnded) gunzip.destroy()
     }
-    source.on("data", count)
+    source.on("data", onData)
+    source.once("end", onEnd)
     source.once("close", onClose)
-    source.pipe(gunzip)
-    const broken = () => packedBytes > limits.maxBodyBytes ? tooLarge(limits) : notGzip()
     return Effect.ensuring(
-      collected({ stream: gunzip, hold, broken }, limits),
+      collected({ stream: gunzip, hold, broken: () => refusal ?? notGzip() }, limits),
       Effect.sync(() => {
-        source.off("data", count)
+        source.off("data", onData)
+        source.off("end", onEnd)
         source.off("close", onClose)
-        source.unpipe(gunzip)
+        source.pause()
         gunzip.destroy()
       })
     )

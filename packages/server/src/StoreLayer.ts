@@ -34,10 +34,18 @@ const makeStore = (
     ? S3ObjectStore.make(s3Options(settings))
     : DirectoryObjectStore.make({ path: settings.path, allowNetworkFileSystem: settings.allowNetworkFileSystem })
 
-/** Makes each store once, when it is first needed; one that could not be made is tried again. */
+/**
+ * Makes each store once, when it is first needed; one that could not be made is tried again. No store waits for another: a
+ * directory on a mount that hangs must not keep the streams of others from opening.
+ */
 const sharedStores = Effect.fnUntraced(function*(links: TraceLinks | undefined) {
   const scope = yield* Effect.scope
-  const one = yield* Semaphore.make(1)
+  const turns = new Map<ObjectStoreSettings, Semaphore.Semaphore>()
+  const turnOf = (settings: ObjectStoreSettings): Semaphore.Semaphore => {
+    const turn = turns.get(settings) ?? Semaphore.makeUnsafe(1)
+    turns.set(settings, turn)
+    return turn
+  }
   const made = new Map<ObjectStoreSettings, ObjectStore["Service"]>()
   return (settings: ObjectStoreSettings) =>
     Effect.suspend(() => {
@@ -51,7 +59,7 @@ const sharedStores = Effect.fnUntraced(function*(links: TraceLinks | undefined) 
           })
         )
       )
-    }).pipe(one.withPermits(1))
+    }).pipe(turnOf(settings).withPermits(1))
 })
 
 /** One object for equal settings, so that a Map finds it. Secrets do not show in the text: then streams do not share. */

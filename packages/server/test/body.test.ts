@@ -1,9 +1,37 @@
 /** Bodies in pieces: what is given back of them, and when. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { discardBody, wholeBody, wholeLines } from "../src/body/Body.ts"
-import { append, json } from "./support/Client.ts"
-import { startServer } from "./support/TestServer.ts"
+import { Readable, Writable } from "node:stream"
+import { gzipSync } from "node:zlib"
+import { type Body, discardBody, wholeBody, wholeLines } from "../src/body/Body.ts"
+import { Feed } from "../src/body/Feed.ts"
+import { Hold } from "../src/body/Hold.ts"
+import { Pieces } from "../src/body/Pieces.ts"
+import { RequestBody } from "../src/RequestBody.ts"
+import { Settings } from "../src/Settings.ts"
+import { append, call, json } from "./support/Client.ts"
+import { settingsOf, startServer } from "./support/TestServer.ts"
+import { turn } from "./support/Wait.ts"
+
+/** So many pieces of these sizes in turn, each byte another than that before it. */
+const piecesOf = (count: number, ...sizes: ReadonlyArray<number>): ReadonlyArray<Buffer> => {
+  let next = 0
+  return Array.from(
+    { length: count },
+    (_, nth) => Buffer.from(Array.from({ length: sizes[nth % sizes.length] ?? 0 }, () => next++ % 251))
+  )
+}
+
+const collect = (given: ReadonlyArray<Uint8Array>): Body => {
+  const pieces = new Pieces()
+  for (const piece of given) pieces.add(piece)
+  assert.strictEqual(pieces.length, Buffer.concat(given).length)
+  return pieces.body()
+}
+
+/** What is kept for a body, bytes: of a buffer all, whatever part of it is used. */
+const keptBytes = (body: Body): number =>
+  [...new Set(body.map(({ buffer }) => buffer))].reduce((bytes, { byteLength }) => bytes + byteLength, 0)
 
 describe("a body in pieces", () => {
   it("is put together only where it came in several", () => {
@@ -25,6 +53,86 @@ describe("a body in pieces", () => {
     discardBody([own, small, part])
     assert.deepStrictEqual([own.length, small.length, part.length], [0, 10_000, 20_000])
   })
+
+  it("is kept as it comes where its pieces are large or few", () => {
+    for (const given of [piecesOf(0), piecesOf(1, 1), piecesOf(16, 100), piecesOf(40, 1_024)]) {
+      const body = collect(given)
+      assert.strictEqual(body.length, given.length)
+      for (const [nth, piece] of body.entries()) assert.strictEqual(piece, given[nth])
+    }
+  })
+
+  it.each([
+    { count: 17, sizes: [1] },
+    { count: 100_000, sizes: [1] },
+    { count: 200, sizes: [1_023] },
+    { count: 400, sizes: [1_024, 1] },
+    { count: 300, sizes: [3, 0, 5_000, 700] },
+    { count: 60, sizes: [1, 16_384, 4_095, 20_000] }
+  ])("takes few pieces and little beside its bytes, however small they come: $count of $sizes", ({ count, sizes }) => {
+    const given = piecesOf(count, ...sizes)
+    const whole = Buffer.concat(given)
+    const body = collect(given)
+    assert.isTrue(Buffer.concat(body).equals(whole))
+    // The first ones as they came, two for each large one, those of growing buffers.
+    assert.isAtMost(body.length, 16 + whole.length / 512 + 12)
+    // Only the last buffer has room left, and none is larger than what had come before it.
+    const copies = body.filter((piece) => !given.some((one) => one === piece))
+    assert.isAtMost(keptBytes(copies), whole.length + Math.min(16_384, whole.length))
+  })
+
+  it.effect("is collected so from a request", () =>
+    Effect.gen(function*() {
+      const given = piecesOf(50_000, 1)
+      const bodies = yield* RequestBody
+      const body = yield* Effect.callback<Body>((resume) => {
+        bodies.read(Readable.from(given), (read) => resume(Effect.orDie(Effect.fromResult(read))))
+      })
+      assert.isTrue(Buffer.concat(body).equals(Buffer.concat(given)))
+      assert.isBelow(body.length, 50)
+    }).pipe(Effect.provide(RequestBody.layer), Effect.provideService(Settings, settingsOf({}))))
+
+  it.effect("is unpacked in few pieces, and is on the account until then", () =>
+    Effect.gen(function*() {
+      const given = piecesOf(50_000, 1)
+      const budget = { heldBytes: 0, limitBytes: 100_000 }
+      const written: Array<Uint8Array> = []
+      let goOn = () => {}
+      const target = new Writable({
+        write: (chunk: Uint8Array, _encoding, done) => {
+          written.push(chunk)
+          goOn = done
+        }
+      })
+      const feed = new Feed(target, new Hold(budget))
+      for (const piece of given) feed.add(piece)
+      // The first is being written, and nothing waits in the stream.
+      assert.deepStrictEqual([written.length, target.writableLength, budget.heldBytes], [1, 1, 49_999])
+      feed.end()
+      while (!target.writableFinished) {
+        goOn()
+        yield* turn
+      }
+      assert.isTrue(Buffer.concat(written).equals(Buffer.concat(given)))
+      assert.isBelow(written.length, 50)
+      assert.strictEqual(budget.heldBytes, 0)
+    }))
+
+  it.effect.each(["identity", "gzip"])(
+    "has the same records in chunks of a byte each, as %s",
+    (encoding) =>
+      Effect.gen(function*() {
+        const { log, port } = yield* startServer()
+        const text = Array.from({ length: 300 }, (_, nth) => JSON.stringify(`${nth} ö`)).join("\n")
+        const answer = yield* call(port, "/v1/streams/orders/records", {
+          method: "POST",
+          headers: { "content-type": "application/x-ndjson", "content-encoding": encoding },
+          pieces: [...encoding === "gzip" ? gzipSync(text) : Buffer.from(text)].map((byte) => Buffer.of(byte))
+        })
+        assert.strictEqual(json(answer).count, 300)
+        assert.strictEqual(log.records.map(({ payload }) => Buffer.from(payload).toString()).join("\n"), text)
+      })
+  )
 
   it.effect("is gone only when the log has its records", () =>
     Effect.gen(function*() {

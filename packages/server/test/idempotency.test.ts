@@ -84,6 +84,35 @@ describe("an append with an Idempotency-Key", () => {
       assert.strictEqual(log.records.length, 2)
     }))
 
+  it.effect("is told to be a repeat also where it is not durable in time", () =>
+    Effect.gen(function*() {
+      const { log, port } = yield* startServer()
+      yield* log.hold
+      const body = Buffer.from("1\n")
+      const details = { first_seq: 1, last_seq: 1, count: 1, epoch: 1 }
+      // In pieces without a length the router has it.
+      for (
+        const [sent, expected] of [
+          [{ body }, details],
+          [{ body }, { ...details, replayed: true }],
+          [{ pieces: [body, Buffer.alloc(0)] }, { ...details, replayed: true }]
+        ] as const
+      ) {
+        const waiting = yield* Effect.forkChild(
+          call(port, "/v1/streams/orders/records", {
+            method: "POST",
+            headers: { "content-type": ndjson, "idempotency-key": "k" },
+            ...sent
+          }),
+          { startImmediately: true }
+        )
+        const answer = yield* advanceUntil(waiting, "1 second")
+        assert.deepStrictEqual(code(answer), [504, "ack_pending"])
+        assert.deepStrictEqual(json(answer).error.details, expected)
+      }
+      assert.strictEqual(log.records.length, 1)
+    }))
+
   it.effect("is found again when the answer was lost with the connection", () =>
     Effect.gen(function*() {
       const { log, port } = yield* startServer()

@@ -121,6 +121,37 @@ for (const [type, { broken, count, of }] of Object.entries(forms)) {
   })
 }
 
+describe("the headers of records", () => {
+  it.effect("count against the memory of all requests as their records do", () =>
+    Effect.gen(function*() {
+      const type = "application/json"
+      const { log, port } = yield* startServer({ limits: { maxInFlightBodyBytes: 50_000 } })
+      const half = yield* connect(port)
+      half.write(`POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: ${type}\r\ncontent-length: 900\r\n\r\n1`)
+      const headers = Object.fromEntries(Array.from({ length: 800 }, (_, nth) => [nth.toString(36), ""]))
+      // A body of 7 kB fits beside the one that waits for its end, and so does its record; its headers do not.
+      const ask = () => append(port, type, JSON.stringify({ records: [{ payload: 1, headers }] }))
+      yield* untilCode(ask, "overloaded")
+      assert.deepStrictEqual(log.records, [])
+      half.socket.destroy()
+      yield* untilCode(ask, undefined)
+      yield* until(() => log.records.length === 1)
+    }))
+
+  it.effect("are claimed with the records, slice by slice and at the end, all so far", () =>
+    Effect.gen(function*() {
+      const claims: Array<readonly [number, number | undefined]> = []
+      const claim: ParseBounds["claim"] = (records, headers) => Effect.sync(() => void claims.push([records, headers]))
+      const record = "{\"payload\":1,\"headers\":{\"a\":\"1\",\"b\":\"2\"}}"
+      const body = Buffer.from(`{"records":[${new Array<string>(6_000).fill(record).join()}]}`)
+      yield* decodeRecords(body, { maxRecords: 6_000, claim })
+      const headers = claims.flatMap(([, each]) => each === undefined || each === 0 ? [] : [each])
+      assert.isAtLeast(headers.length, 3)
+      assert.deepStrictEqual(headers, headers.toSorted((a, b) => a - b))
+      assert.deepStrictEqual(claims.at(-1), [6_000, 12_000])
+    }))
+})
+
 /** Asks again until the answer has this code; the server learns late of what other clients do. */
 const untilCode = (ask: () => ReturnType<typeof append>, code: string | undefined): Effect.Effect<void> =>
   Effect.flatMap(ask(), (answer) => json(answer).error?.code === code ? Effect.void : untilCode(ask, code))

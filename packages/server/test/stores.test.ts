@@ -1,6 +1,7 @@
+import { DiskFile } from "@effect-wal/core/node"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, FileSystem, Layer, Metric } from "effect"
+import { Context, Deferred, Effect, Fiber, FileSystem, Layer, Metric } from "effect"
 import { loadConfig } from "../src/config/ServerConfig.ts"
 import { LogOpener } from "../src/LogOpener.ts"
 import { defaultLimits, Settings } from "../src/Settings.ts"
@@ -20,23 +21,23 @@ const stream = (path: string, nodeId: string, id: string) =>
     `        directory: { path: ${JSON.stringify(path)} }`
   ].join("\n")
 
-/** The opener of a server with these streams of one node, all in one directory. */
-const opener = Effect.fnUntraced(function*(
-  path: string,
-  nodeId: string,
-  ids: ReadonlyArray<string>,
+/** The opener of a server with these streams. */
+const openerOf = Effect.fnUntraced(function*(
+  streams: ReadonlyArray<string>,
   maxBufferedBytes = Number.POSITIVE_INFINITY
 ) {
-  const config = yield* loadConfig({
-    text: `streams:\n${ids.map((id) => stream(path, nodeId, id)).join("\n")}\n`,
-    env: {}
-  })
+  const config = yield* loadConfig({ text: `streams:\n${streams.join("\n")}\n`, env: {} })
+  const ids = config.streams.map(({ id }) => id)
   const settings = settingsOf({ streams: ids, limits: { ...defaultLimits, maxBufferedBytes } })
   const context = yield* Layer.build(
     StoreLayer.layer(config.streams).pipe(Layer.provide(Layer.succeed(Settings, settings)))
   )
   return Context.get(context, LogOpener)
 })
+
+/** The same with streams of one node, all in one directory. */
+const opener = (path: string, nodeId: string, ids: ReadonlyArray<string>, maxBufferedBytes?: number) =>
+  openerOf(ids.map((id) => stream(path, nodeId, id)), maxBufferedBytes)
 
 const abandoned = (registry: Metric.MetricRegistry): number | undefined => {
   const context = Context.make(Metric.MetricRegistry, registry)
@@ -73,6 +74,27 @@ describe("the logs of a server", () => {
         assert.strictEqual((yield* Effect.flip(b.appendNow([record])))._tag, "BufferFull")
         yield* a.flush
         yield* b.appendNow([record])
+      })
+    ))
+
+  it.live("open although the store of another one hangs", () =>
+    inDirectory((path) =>
+      Effect.gen(function*() {
+        const hung = `${path}/hung`
+        const { open } = yield* openerOf([stream(hung, "node", "a"), stream(`${path}/well`, "node", "b")])
+        const disk = yield* DiskFile.DiskFile
+        const reached = yield* Deferred.make<void>()
+        const hanging = yield* Effect.forkChild(
+          Effect.provideService(open("a"), DiskFile.DiskFile, {
+            ...disk,
+            realPath: (of) =>
+              of === hung ? Effect.andThen(Deferred.succeed(reached, undefined), Effect.never) : disk.realPath(of)
+          })
+        )
+        yield* Deferred.await(reached)
+        const log = yield* open("b")
+        assert.strictEqual((yield* log.append([{ payload: new Uint8Array(1) }])).first, 1)
+        yield* Fiber.interrupt(hanging)
       })
     ))
 

@@ -14,6 +14,9 @@ export interface Budget {
 /** What a record takes beside its bytes in the body: a view, the object around it, a few fields. */
 const recordOverheadBytes = 256
 
+/** What a header of a record takes beside its bytes in the body: its place in a table, and two texts. */
+const headerOverheadBytes = 80
+
 /** The refusal of what would not fit beside all that is held already. */
 export const overloaded = new RequestProblem({
   code: "overloaded",
@@ -24,7 +27,7 @@ export const overloaded = new RequestProblem({
 export class Hold {
   private readonly budget: Budget
   private bytes = 0
-  private records = 0
+  private claimed = 0
 
   constructor(budget: Budget) {
     this.budget = budget
@@ -46,12 +49,12 @@ export class Hold {
     this.budget.heldBytes += bytes
   }
 
-  /** Accounts for the records of the request, all so far. */
-  readonly claim = (records: number): Effect.Effect<void, RequestProblem> =>
+  /** Accounts for the records of the request and for their headers, all so far. */
+  readonly claim = (records: number, headers = 0): Effect.Effect<void, RequestProblem> =>
     Effect.suspend(() => {
-      const more = Math.max(0, records - this.records)
-      this.records += more
-      this.take(more * recordOverheadBytes)
+      const more = Math.max(0, records * recordOverheadBytes + headers * headerOverheadBytes - this.claimed)
+      this.claimed += more
+      this.take(more)
       return this.isCrowded ? Effect.fail(overloaded) : Effect.void
     })
 

@@ -9,8 +9,8 @@ import { RequestProblem } from "../RequestProblem.ts"
 export interface ParseBounds {
   /** Most records of it. */
   readonly maxRecords: number
-  /** Accounts for so many records of it, all so far, until the request is done. Fails `overloaded`. */
-  readonly claim: (records: number) => Effect.Effect<void, RequestProblem>
+  /** Accounts for so many records of it, and headers of these, all so far, until the request is done. Fails `overloaded`. */
+  readonly claim: (records: number, headers?: number) => Effect.Effect<void, RequestProblem>
 }
 
 /**
@@ -24,8 +24,8 @@ export const isSliceOver = (bytes: number, records: number): boolean =>
   bytes + records * slice.bytesOfRecord >= slice.bytes
 
 /** Between two slices: the memory of the records so far is accounted for, and everybody else has a turn. */
-export const endSlice = (bounds: ParseBounds, records: number): Effect.Effect<void, RequestProblem> =>
-  Effect.andThen(bounds.claim(records), Effect.yieldNow)
+export const endSlice = (bounds: ParseBounds, records: number, headers = 0): Effect.Effect<void, RequestProblem> =>
+  Effect.andThen(bounds.claim(records, headers), Effect.yieldNow)
 
 /** The refusal of a body with more records than it may have. */
 export const tooManyRecords = ({ maxRecords }: ParseBounds): RequestProblem =>

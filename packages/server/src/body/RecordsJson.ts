@@ -215,17 +215,20 @@ export const decodeRecords = Effect.fnUntraced(function*(body: Uint8Array, bound
   if (!isUtf8(body)) return yield* notJson(0, "the bytes are not UTF-8")
   const found = yield* findRecords(body, bounds)
   const records: Array<AppendRecord> = []
+  let headers = 0
   let sliceStart = 0
   let sliceIndex = 0
   for (const [index, slice] of found.entries()) {
     const record = decodeRecord(body, slice, `records[${index}]`)
     if (Result.isFailure(record)) return yield* record.failure
     records.push(record.success)
+    if (record.success.headers !== undefined) headers += Object.keys(record.success.headers).length
     if (isSliceOver(slice.end - sliceStart, index - sliceIndex)) {
-      yield* endSlice(bounds, found.length)
+      yield* endSlice(bounds, found.length, headers)
       sliceStart = slice.end
       sliceIndex = index
     }
   }
+  if (headers > 0) yield* bounds.claim(records.length, headers)
   return records
 })

@@ -63,7 +63,9 @@ const PendingDetails = Schema.Struct({
   first_seq: Schema.Int,
   last_seq: Schema.Int,
   count: Schema.Int,
-  epoch: Schema.Int
+  epoch: Schema.Int,
+  /** The try that was refused was a repeat. */
+  replayed: Schema.optionalKey(Schema.Boolean)
 })
 type Range = typeof PendingDetails.Type
 
@@ -137,7 +139,7 @@ const followed = Effect.fnUntraced(function*(parts: AppendParts, call: Call, rea
   const level = yield* follow(parts, call, range.value, pending)
   const appended: Appended | undefined = level === "unknown"
     ? undefined
-    : { ...range.value, ack: level, replayed: false }
+    : { ...range.value, ack: level, replayed: range.value.replayed === true }
   return appended
 })
 

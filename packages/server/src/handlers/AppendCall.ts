@@ -96,12 +96,21 @@ export const appendBody = (
     (records) => Effect.andThen(claim(records.length), appendBounded(log, { records, options }, limits))
   )
 
-/** The refusal of a wait for durability that has lasted too long; the records go on to be stored. */
-export const ackPending = ({ epoch, first, last }: Appended): RequestProblem =>
+/**
+ * The refusal of a wait for durability that has lasted too long; the records go on to be stored. `replayed` is there where
+ * they are those of an earlier try of the call.
+ */
+export const ackPending = ({ epoch, first, isRepeat, last }: Appended): RequestProblem =>
   new RequestProblem({
     code: "ack_pending",
     message: "the records were accepted and are not durable yet; see the stream's status",
-    details: { first_seq: first, last_seq: last, count: last - first + 1, epoch }
+    details: {
+      first_seq: first,
+      last_seq: last,
+      count: last - first + 1,
+      epoch,
+      ...isRepeat === true ? { replayed: true } : {}
+    }
   })
 
 /** The answer to an append as JSON: numbers and a known word, so nothing needs an escape. */

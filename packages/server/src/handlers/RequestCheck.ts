@@ -1,6 +1,6 @@
 /** What the routes of `ControlApi` refuse before a handler runs: bodies that are too large, of another type, or wrong. */
 import { ByteSize, Effect, Layer, Predicate } from "effect"
-import { HttpIncomingMessage, HttpServerError, HttpServerRequest } from "effect/http"
+import { Headers, HttpIncomingMessage, HttpServerError, HttpServerRequest } from "effect/http"
 import { HttpApiError } from "effect/http-api"
 import { RequestCheck } from "../api/Access.ts"
 import { errorResponse } from "../ApiError.ts"
@@ -33,6 +33,15 @@ const unreadable = (defect: unknown): RequestProblem | undefined => {
   return Predicate.isTagged(defect.reason.cause, "MaxBytesError") ? tooLarge : brokenOff
 }
 
+/**
+ * What names no type is bytes (RFC 9110, 8.3). The API would take it for JSON, and a page of another site can make a browser
+ * send such a body without asking.
+ */
+const typed = (request: HttpServerRequest.HttpServerRequest): HttpServerRequest.HttpServerRequest =>
+  request.headers["content-type"] === undefined
+    ? request.modify({ headers: Headers.set(request.headers, "content-type", "application/octet-stream") })
+    : request
+
 /** The check. */
 export const layer = Layer.succeed(
   RequestCheck,
@@ -42,7 +51,7 @@ export const layer = Layer.succeed(
       (request) =>
         Number(request.headers["content-length"] ?? 0) > maxBodyBytes
           ? Effect.succeed(errorResponse(tooLarge))
-          : handler
+          : Effect.provideService(handler, HttpServerRequest.HttpServerRequest, typed(request))
     ).pipe(
       Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)),
       Effect.map((response) => response.status === 415 ? errorResponse(wrongType) : response),

@@ -5,8 +5,8 @@ import { answer, appended, refusal, run, scripted, status, times } from "./Scrip
 
 const one = { ndjson: "1\n" }
 
-const pending = (epoch = 1) =>
-  refusal(504, "ack_pending", { data: "unknown", details: { first_seq: 7, last_seq: 7, count: 1, epoch } })
+const pending = (epoch = 1, more: { readonly replayed?: boolean } = {}) =>
+  refusal(504, "ack_pending", { data: "unknown", details: { first_seq: 7, last_seq: 7, count: 1, epoch, ...more } })
 
 describe("records that are accepted and not durable yet", () => {
   it.effect("are watched through the status until they are durable", () =>
@@ -22,6 +22,19 @@ describe("records that are accepted and not durable yet", () => {
         replayed: false
       })
       assert.deepStrictEqual(asked.map(({ method }) => method), ["POST", "GET", "GET", "GET"])
+    }))
+
+  it.effect("are those of an earlier try where the server says so", () =>
+    Effect.gen(function*() {
+      const { client } = yield* scripted(["no answer", pending(1, { replayed: true }), status(1, 7)])
+      assert.deepStrictEqual(yield* run(client.append("orders", one)), {
+        first_seq: 7,
+        last_seq: 7,
+        count: 1,
+        epoch: 1,
+        ack: "durable",
+        replayed: true
+      })
     }))
 
   it.effect("are sent again with their key where the epoch that took them is over", () =>

@@ -88,6 +88,9 @@ describe("every answer", () => {
     }))
 })
 
+/** What changes the stream with a body in JSON. */
+const changes = [["POST", "trim"], ["PUT", "cursors/default"]] as const
+
 describe("a page of another site", () => {
   it.effect("cannot append with what a browser sends without asking", () =>
     Effect.gen(function*() {
@@ -95,7 +98,7 @@ describe("a page of another site", () => {
       for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=a"]) {
         const answer = yield* append(port, type, "1\n")
         assert.deepStrictEqual([answer.status, json(answer).error.code], [415, "unsupported_media_type"], type)
-        for (const [method, path] of [["POST", "trim"], ["PUT", "cursors/default"]] as const) {
+        for (const [method, path] of changes) {
           const refused = yield* call(port, `/v1/streams/orders/${path}`, {
             method,
             headers: { "content-type": type },
@@ -107,6 +110,30 @@ describe("a page of another site", () => {
       const bare = yield* call(port, "/v1/streams/orders/records", { method: "POST", body: "1\n" })
       assert.strictEqual(bare.status, 415)
       assert.deepStrictEqual(log.records, [])
+    }))
+
+  it.effect("cannot trim or commit with a body of no type, which a browser sends without asking too", () =>
+    Effect.gen(function*() {
+      const { port } = yield* startServer({ log: { segment: { maxEntries: 1 }, retention: { policy: "keep" } } })
+      yield* append(port, "application/x-ndjson", "1\n2\n3\n")
+      const body = "{\"seq\":2}"
+      for (const sent of [{ body }, { pieces: [Buffer.from(body), Buffer.alloc(0)] }]) {
+        for (const [method, path] of changes) {
+          const refused = yield* call(port, `/v1/streams/orders/${path}`, { method, ...sent })
+          assert.deepStrictEqual([refused.status, json(refused).error.code], [415, "unsupported_media_type"], path)
+        }
+      }
+      const { cursors, trimmed_to } = json(yield* call(port, "/v1/streams/orders"))
+      assert.deepStrictEqual([cursors.default?.seq ?? 0, trimmed_to], [0, 0])
+      // The same with its type is what would have been done.
+      for (const [method, path] of [["PUT", "cursors/default"], ["POST", "trim"]] as const) {
+        const headers = { "content-type": "application/json" }
+        const done = yield* call(port, `/v1/streams/orders/${path}`, { method, headers, body })
+        assert.strictEqual(done.status, 200, path)
+      }
+      assert.strictEqual(json(yield* call(port, "/v1/streams/orders")).trimmed_to, 2)
+      // What takes no body needs no type.
+      assert.strictEqual((yield* call(port, "/v1/streams/orders/flush", { method: "POST" })).status, 200)
     }))
 
   it.effect("is allowed nothing when its browser asks", () =>

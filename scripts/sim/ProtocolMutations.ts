@@ -159,8 +159,8 @@ const cursors = [
   ]),
   mutation("a mark counts as stored before the manifest is", [
     "manifest/ManifestCoordinator.ts",
-    "    yield* this.parts.beforeCommit\n",
-    "    yield* this.parts.beforeCommit\n" +
+    "    const startedAt = yield* monotonicNow\n",
+    "    const startedAt = yield* monotonicNow\n" +
     "    this.parts.cursors.stored(this.parts.progress(this.held.manifest).cursors)\n"
   ]),
   mutation("marks are never stored by time", [

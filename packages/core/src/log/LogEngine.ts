@@ -16,9 +16,8 @@ import { SparseIndex, thinIndex } from "../manifest/SparseIndex.ts"
 import { EpochMap } from "../read/EpochMap.ts"
 import type { LogView } from "../read/LogView.ts"
 import { TailBuffer } from "../read/TailBuffer.ts"
-import { makeAgeLimits } from "../retain/AgeLimits.ts"
 import { GarbageCollector } from "../retain/GarbageCollector.ts"
-import { decideTrim } from "../retain/TrimPolicy.ts"
+import { Trimming } from "../retain/Trimming.ts"
 import { DiskFull, type WalEnd } from "../WalError.ts"
 import type { WalOptions } from "../WalOptions.ts"
 import { DurableWatermark } from "../write/DurableWatermark.ts"
@@ -76,6 +75,7 @@ export class LogEngine {
   readonly pool: PutWorkerPool
   readonly coordinator: ManifestCoordinator
   readonly collector: GarbageCollector
+  readonly trimming: Trimming
   readonly view: LogView
   /** `undefined` in a log without a spool. */
   readonly spooler: Spooler | undefined
@@ -85,17 +85,14 @@ export class LogEngine {
   onStored: (stored: StoredSegment) => void = () => undefined
   /** When the oldest record came for which the log ended before it had a slot, in milliseconds of the monotonic clock. */
   unsentSinceMillis: number | undefined = undefined
-  /** Everything at or below it may go, as far as cursors allow. */
-  requestedTrimSeq = 0
   /** The highest trim point of any manifest body that was sent: what a new cursor must not start below. */
   private sentTrimSeq: number
   private readonly open: Opened
   private readonly segments: SegmentOpener
-  private readonly ages: ReturnType<typeof makeAgeLimits>
   private readonly putLog = makePutLog()
 
   constructor(options: WalOptions, open: Opened, ambient: Ambient) {
-    const { digest, opened, prefix, stats, store } = open
+    const { digest, opened, prefix, stats } = open
     const manifest = opened.held.manifest
     this.options = options
     this.open = open
@@ -117,13 +114,6 @@ export class LogEngine {
     })
     this.index = new SparseIndex([...manifest.index, ...opened.ends, manifest.checkpoint], indexEntries)
     this.epochMap = new EpochMap(opened.ends, opened.epoch, () => this.ledger.durable.slot)
-    this.ages = makeAgeLimits({
-      retention: options.retention,
-      store,
-      prefix,
-      index: this.index,
-      trim: () => this.coordinator.current.trim
-    })
     this.cursors = new Cursors(
       opened.cursors,
       { epoch: opened.epoch, maxAhead: options.cursor.maxAhead },
@@ -159,6 +149,7 @@ export class LogEngine {
     this.pool = this.makePool()
     this.spooler = this.makeSpooler()
     this.collector = this.makeCollector(manifest)
+    this.trimming = this.makeTrimming()
     this.coordinator = this.makeCoordinator()
     this.view = viewOf(this, open, tail)
     this.fate.onEnd((error) => this.failOutstanding(error))
@@ -181,7 +172,8 @@ export class LogEngine {
       ...lanes,
       ...(this.spooler === undefined ? [] : [supervise(parts, "spooler", this.spooler.run)]),
       supervise(parts, "manifest coordinator", this.coordinator.run),
-      supervise(parts, "garbage collector", this.collector.run)
+      supervise(parts, "garbage collector", this.collector.run),
+      supervise(parts, "trimming", this.trimming.run)
     ]).pipe(Effect.map((fibers) => {
       // From then on nothing is sent any more, and what is under way is given up.
       this.fate.onEnd(() => {
@@ -218,7 +210,7 @@ export class LogEngine {
       store,
       stats,
       stampContext: () => ({ cursors: this.cursors.snapshot(), trim: this.coordinator.current.trim }),
-      onStored: (stored) => Effect.suspend(() => this.segmentStored(stored)),
+      onStored: (stored) => this.segmentStored(stored),
       onRetry: this.putLog.failed,
       onIdle: () => this.segmenter.poke()
     })
@@ -254,6 +246,20 @@ export class LogEngine {
     }, stats)
   }
 
+  private makeTrimming(): Trimming {
+    const { prefix, store } = this.open
+    return new Trimming({
+      retention: this.options.retention,
+      store,
+      prefix,
+      backoff: this.options.retry,
+      index: this.index,
+      fate: this.fate,
+      current: () => this.coordinator.current,
+      commit: Effect.suspend(() => this.coordinator.commit)
+    })
+  }
+
   private makeCoordinator(): ManifestCoordinator {
     const { opened, prefix, stats, store } = this.open
     return new ManifestCoordinator(coordinatorSettings(this.options, opened, manifestKey(prefix)), {
@@ -262,12 +268,11 @@ export class LogEngine {
       stats,
       cursors: this.cursors,
       carrierDueMillis: (nowMillis) => this.carrierDueMillis(nowMillis),
-      // Closing has no time to look: the next writer does.
-      beforeCommit: Effect.suspend(() => this.fate.refusesAppends ? Effect.void : this.ages.refresh),
       progress: (current) => this.progress(current),
       onTrimmed: (trim) => {
         this.index.dropThrough(trim)
         this.collector.trimmed(trim)
+        this.trimming.manifestStored()
       },
       onFenced: (error) => this.pool.fence(error)
     }, opened.held)
@@ -292,14 +297,7 @@ export class LogEngine {
   /** What the next manifest body says. */
   private progress(current: Manifest): Progress {
     const cursors = this.cursors.snapshot()
-    const trim = decideTrim({
-      policy: this.options.retention.policy,
-      current: current.trim,
-      cursors,
-      requestedSeq: this.requestedTrimSeq,
-      atMost: (seq) => this.index.atMost(seq),
-      ...this.ages.limits()
-    })
+    const trim = this.trimming.next(current.trim, cursors)
     this.sentTrimSeq = Math.max(this.sentTrimSeq, trim.seq)
     const checkpoint = this.ledger.durable
     return {

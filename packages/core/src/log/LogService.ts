@@ -1,5 +1,5 @@
 /** The service of an open log: its methods over the engine. */
-import { Effect, Sink } from "effect"
+import { Effect } from "effect"
 import { monotonicMillis } from "../internal/Monotonic.ts"
 import type { WalMetricsHandle } from "../observe/WalMetrics.ts"
 import type { CursorError, WalEnd } from "../WalError.ts"
@@ -7,6 +7,7 @@ import type { AppendRecord, LostRange } from "../WalRecord.ts"
 import type { Appended, CloseReport, WalService } from "../WalService.ts"
 import type { Ticket } from "../write/Segment.ts"
 import type { Admitted } from "../write/SegmenterParts.ts"
+import { makeSink } from "./AppendSink.ts"
 import { awaitDurable, awaitTicket } from "./AwaitTicket.ts"
 import { checkTrim, makeCursorMethods } from "./CursorMethods.ts"
 import type { LogEngine } from "./LogEngine.ts"
@@ -40,23 +41,12 @@ const answerOf = (engine: LogEngine): (admitted: Admitted) => Appended => {
   }
 }
 
-const makeSink = (engine: LogEngine, append: WalService["append"]): WalService["sink"] =>
-  Sink.unwrap(Effect.sync(() => {
-    let newest: Appended | undefined
-    return Sink.forEachArray((records: ReadonlyArray<AppendRecord>) =>
-      Effect.map(append(records), (appended) => {
-        newest = appended
-      })
-    ).pipe(
-      Sink.mapEffect(() => Effect.suspend(() => Effect.as(newest?.durable ?? engine.fate.check, newest?.last ?? 0)))
-    )
-  }))
-
 const makeTrim = (engine: LogEngine): WalService["trim"] =>
   Effect.fnUntraced(function*(seq: number): Effect.fn.Return<number, CursorError> {
     yield* checkTrim(seq)
     // What is not durable yet was not meant: it names no record.
-    engine.requestedTrimSeq = Math.max(engine.requestedTrimSeq, Math.min(seq, engine.ledger.durable.seq))
+    const { trimming } = engine
+    trimming.requestedSeq = Math.max(trimming.requestedSeq, Math.min(seq, engine.ledger.durable.seq))
     yield* engine.coordinator.commit
     return engine.coordinator.current.trim.seq
   })
@@ -109,7 +99,7 @@ export const makeService = (
   return {
     append,
     appendNow: (records, options) => traced(Effect.map(engine.segmenter.appendNow(records, options), answer), records),
-    sink: makeSink(engine, append),
+    sink: makeSink(append, engine.fate.check),
     flush,
     ...makeCursorMethods({
       fate: engine.fate,

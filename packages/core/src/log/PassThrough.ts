@@ -2,7 +2,7 @@
  * The log that is switched off (`enabled: false`): records are checked and numbered and pass through, nothing is kept, no
  * store is asked. Repeats of a producer's call are answered as long as the program runs. For programs that take a log and can be told to run without one.
  */
-import { type Clock, Effect, Sink, Stream } from "effect"
+import { type Clock, Effect, Stream } from "effect"
 import type { DigestService } from "../codec/Digest.ts"
 import { Cursors } from "../cursor/Cursors.ts"
 import { emptyCursorSet } from "../format/CursorSet.ts"
@@ -14,6 +14,7 @@ import { LogFate } from "../write/LogFate.ts"
 import { measureCall } from "../write/ProducerCheck.ts"
 import { ProducerTable } from "../write/ProducerTable.ts"
 import { measure } from "../write/RecordCheck.ts"
+import { makeSink } from "./AppendSink.ts"
 import { checkTrim, makeCursorMethods } from "./CursorMethods.ts"
 import { producerLimits } from "./Settings.ts"
 
@@ -92,7 +93,7 @@ export const makePassThrough = (options: WalOptions, parts: PassThroughParts): W
   return {
     append,
     appendNow: append,
-    sink: Sink.forEachArray((records: ReadonlyArray<AppendRecord>) => append(records)).pipe(Sink.map(() => last)),
+    sink: makeSink(append, fate.check),
     flush: Effect.map(fate.check, () => last),
     // Checked as in every log; nothing is ever stored, so no time counts.
     ...makeCursorMethods({ fate, cursors, nowMillis: () => 0, onChange: () => undefined, store: Effect.void }),

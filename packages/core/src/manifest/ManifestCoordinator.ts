@@ -7,14 +7,14 @@
  * Invariants: one compare-and-swap is in flight at a time · a batch that could not be placed stays and is tried again · a
  * checkpoint never lies above the watermark · the trim point is told to the collector only once its body is stored.
  */
-import { Deferred, Effect, Exit, Result } from "effect"
+import { Deferred, Effect, Exit, Random, Result } from "effect"
 import type { Boundary } from "../format/Boundary.ts"
 import type { CursorSet } from "../format/CursorSet.ts"
 import type { Manifest } from "../format/ManifestCodec.ts"
 import { monotonicNow } from "../internal/Monotonic.ts"
 import type { LogStats } from "../observe/LogStats.ts"
 import { ObjectStore } from "../store/ObjectStore.ts"
-import { pauseBeforeRetry } from "../store/StoreRetry.ts"
+import { backoffMillis, pauseBeforeRetry } from "../store/StoreRetry.ts"
 import { ManifestContention, type WalEnd, type WriterFenced } from "../WalError.ts"
 import type { LogFate } from "../write/LogFate.ts"
 import { Signal } from "../write/Signal.ts"
@@ -24,6 +24,9 @@ import { checkOwner, type HeldManifest, type ManifestAccess, type SwapError, swa
 
 /** Tries of one batch before `ManifestContention`. */
 const swapAttempts = 8
+
+/** Who waits does so through a pause that doubled so often at most. */
+const mostFailuresWaitedFor = 3
 
 export interface CoordinatorSettings extends ManifestPolicySettings {
   readonly access: ManifestAccess
@@ -35,8 +38,6 @@ export interface CoordinatorParts {
   readonly fate: LogFate
   readonly store: ObjectStore["Service"]
   readonly stats: LogStats
-  /** Done before each batch: what the next body needs to ask the store first. */
-  readonly beforeCommit: Effect.Effect<void>
   /** What the next body says, taken anew for each try. */
   readonly progress: (current: Manifest) => Progress
   readonly cursors: {
@@ -138,7 +139,6 @@ export class ManifestCoordinator {
     const waiters = [...this.waiters]
     const segments = this.pendingSegments
     const startedAt = yield* monotonicNow
-    yield* this.parts.beforeCommit
     const swapped = yield* Effect.result(
       swapManifest(this.settings.access, this.held, {
         attempts: swapAttempts,
@@ -195,14 +195,19 @@ export class ManifestCoordinator {
     })
   }
 
-  /** The batch stays; it is tried again after a pause, sooner where somebody waits. */
+  /**
+   * The batch stays; it is tried again after a pause, sooner where somebody waits. Nobody waits longer than the short pause,
+   * also who comes in the middle of a long one.
+   */
   private readonly later = Effect.fnUntraced(function*(this: ManifestCoordinator, reason: string) {
     yield* Effect.logWarning(`manifest not written: ${reason}; it is tried again`)
     const attempt = this.failures++
-    if (this.waiters.size > 0) return yield* pauseBeforeRetry(this.settings.access.backoff, Math.min(attempt, 3))
-    const now = yield* monotonicNow
-    this.notBefore = now + this.settings.maxDelayMillis
-    yield* pauseBeforeRetry(this.settings.access.backoff, attempt)
+    const { access: { backoff }, maxDelayMillis } = this.settings
+    if (this.waiters.size === 0) {
+      const pauseMillis = backoffMillis(backoff, { attempt, random: yield* Random.next })
+      this.notBefore = (yield* monotonicNow) + Math.max(maxDelayMillis, pauseMillis)
+    }
+    yield* pauseBeforeRetry(backoff, Math.min(attempt, mostFailuresWaitedFor))
   })
 
   private answer(waiters: ReadonlyArray<Deferred.Deferred<void, WalEnd>>, exit: Exit.Exit<void, WalEnd>): void {

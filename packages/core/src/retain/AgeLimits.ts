@@ -14,6 +14,7 @@ import { monotonicNow } from "../internal/Monotonic.ts"
 import type { SparseIndex } from "../manifest/SparseIndex.ts"
 import { followPages } from "../store/ListPages.ts"
 import type { ListedObject, ObjectStore } from "../store/ObjectStore.ts"
+import { type Backoff, retryWhilePassing } from "../store/StoreRetry.ts"
 import type { RetentionOptions } from "../WalOptions.ts"
 
 /** The store is asked at most so often, */
@@ -22,10 +23,14 @@ const refreshEveryMillis = 60_000
 /** and for a log of many pages less often: in the long run at most one page in this time. */
 const millisPerPage = 1_000
 
+/** Tries of one page: a single refusal must not make a look at thousands of pages worth nothing. */
+const attempts = 4
+
 export interface AgeLimitsParts {
   readonly retention: RetentionOptions
   readonly store: ObjectStore["Service"]
   readonly prefix: string
+  readonly backoff: Backoff
   readonly index: SparseIndex
   /** The stored trim point. */
   readonly trim: () => Boundary
@@ -101,11 +106,12 @@ const add = (stretches: ReadonlyArray<Stretch>, prefix: string, object: ListedOb
   stretch.youngestMillis = Math.max(stretch.youngestMillis, object.modifiedMillis ?? Number.POSITIVE_INFINITY)
 }
 
-/** Looks at all that is stored; answers what may go, and how many pages that took. */
-const measure = Effect.fnUntraced(function*(parts: AgeLimitsParts) {
-  const { index, prefix, retention, store } = parts
+/** Looks at all that is stored; answers what may go. */
+const measure = Effect.fnUntraced(function*(parts: AgeLimitsParts, onPage: () => void) {
+  const { backoff, index, prefix, retention, store } = parts
+  const list: typeof store.list = (request) => retryWhilePassing(store.list(request), { backoff, attempts })
   const trim = parts.trim()
-  const manifests = yield* store.list({ prefix: manifestKey(prefix), limit: 1 })
+  const manifests = yield* list({ prefix: manifestKey(prefix), limit: 1 })
   const stretches = [trim, ...index.all.filter((entry) => compareBoundaries(entry, trim) > 0)].map((
     start
   ): Stretch => ({
@@ -114,30 +120,36 @@ const measure = Effect.fnUntraced(function*(parts: AgeLimitsParts) {
     youngestMillis: Number.NEGATIVE_INFINITY
   }))
   const request = { prefix: segmentsPrefix(prefix), startAfter: keyBefore(prefix, trim) }
-  const pages = yield* followPages(store.list, request, (listed) =>
+  yield* followPages(list, request, (listed) =>
     Effect.sync(() => {
+      onPage()
       for (const object of listed.objects) add(stretches, prefix, object)
       return true
     }))
   const now = manifests.objects[0]?.modifiedMillis ?? Number.NEGATIVE_INFINITY
-  return { limits: limitsOf(retention, stretches, now), pages }
+  return limitsOf(retention, stretches, now)
 })
 
-/** The limits as they were last measured; `refresh` asks the store, once in a while, and never where no limit is set. */
+/**
+ * The limits as they were last measured; `refresh` asks the store, once in a while, and never where no limit is set. It
+ * answers whether they are new, and is not run twice at a time.
+ */
 export const makeAgeLimits = (parts: AgeLimitsParts) => {
   const { retention } = parts
   let measured: AgeLimitsNow | undefined
   let nextAt = Number.NEGATIVE_INFINITY
   const refresh = Effect.gen(function*() {
     const now = yield* monotonicNow
-    if (!isNeeded(retention) || now < nextAt) return
-    nextAt = now + refreshEveryMillis
-    const answer = yield* Effect.result(measure(parts))
-    if (Result.isFailure(answer)) {
-      return yield* Effect.logWarning(`retention by age waits: ${answer.failure.message}`)
-    }
-    measured = answer.success.limits
-    nextAt = (yield* monotonicNow) + Math.max(refreshEveryMillis, answer.success.pages * millisPerPage)
+    if (!isNeeded(retention) || now < nextAt) return false
+    let pages = 0
+    const answer = yield* Effect.result(measure(parts, () => {
+      pages++
+    }))
+    // One that failed has cost as much.
+    nextAt = (yield* monotonicNow) + Math.max(refreshEveryMillis, pages * millisPerPage)
+    if (Result.isSuccess(answer)) measured = answer.success
+    else yield* Effect.logWarning(`retention by age waits: ${answer.failure.message}`)
+    return Result.isSuccess(answer)
   })
   /** While nothing was measured, everything could be young. */
   const limits = (): AgeLimitsNow =>

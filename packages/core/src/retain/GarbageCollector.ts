@@ -179,7 +179,11 @@ export class GarbageCollector {
       }
       yield* this.remove(garbage)
       const last = listed.objects.at(-1)
-      const isBeyond = last !== undefined && last.key >= epochPrefix(this.settings.prefix, trim.epoch + 1)
+      const { endOf, prefix } = this.settings
+      // An epoch that goes on has no end beyond which something could be: what is above its trim point is the log.
+      const isLive = endOf(trim.epoch) === undefined
+      const end = isLive ? slotKey(prefix, trim.epoch, trim.slot) : epochPrefix(prefix, trim.epoch + 1)
+      const isBeyond = last !== undefined && last.key >= end
       return this.again.length < maxAgain && !isBeyond
     }
   )

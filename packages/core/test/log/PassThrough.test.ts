@@ -24,6 +24,7 @@ describe("a log that is switched off", () => {
       assert.strictEqual((yield* wal.status).cursors["default"]?.mark, 4)
       assert.strictEqual(yield* wal.flush, 4)
       assert.strictEqual(yield* Stream.run(Stream.fromIterable(records(2)), wal.sink), 6)
+      assert.strictEqual(yield* Stream.run(Stream.empty, wal.sink), 0)
       assert.strictEqual((yield* wal.status).atRisk.records, 0)
       assert.strictEqual(memory.requests.length, 0)
     }).pipe(Effect.provide(WalTest.layer()), Effect.scoped))

@@ -1,9 +1,21 @@
 /** What age and size let go, on a log in memory whose clock is the test's. */
 import { MemoryObjectStore } from "@effect-wal/testing/MemoryObjectStore"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Deferred, Effect, Exit } from "effect"
 import { TestClock } from "effect/testing"
-import { open, type Options, records, reopen, settle, slotKeys, store, storeSegments } from "../support/LogWorld.ts"
+import {
+  isDone,
+  open,
+  type Options,
+  records,
+  reopen,
+  settle,
+  slotKeys,
+  start,
+  store,
+  storeSegments,
+  type TestLog
+} from "../support/LogWorld.ts"
 
 const eager: Options = { segment: { maxEntries: 10 }, manifest: { maxSegments: 1, maxDelay: "1s" } }
 
@@ -100,5 +112,102 @@ describe("min_age", () => {
         yield* TestClock.adjust("2 minutes")
       }
       assert.strictEqual(memory.count("list"), 0)
+    }))
+})
+
+const lists = (log: TestLog): number => log.faults.requests.filter(({ operation }) => operation === "list").length
+
+describe("a look at what has aged", () => {
+  const aged: Options = { ...eager, retention: { policy: "age", maxAge: "1h" } }
+
+  it.effect("holds back neither a manifest nor closing, and ends with the log", () =>
+    Effect.gen(function*() {
+      const log = yield* open(aged)
+      const before = lists(log)
+      const gate = Deferred.makeUnsafe<void>()
+      log.faults.rule(({ operation }) => operation === "list" ? { _tag: "HoldBefore", gate } : undefined)
+      yield* storeSegments(log.wal, 2, 10)
+      yield* TestClock.adjust("2 seconds")
+      assert.strictEqual(lists(log), before + 1)
+      const cursor = yield* start(log.wal.commit(10, { cursor: "fresh" }))
+      yield* settle
+      assert.isTrue(isDone(cursor))
+      const closing = yield* start(log.wal.close)
+      yield* settle
+      assert.isTrue(isDone(closing))
+      assert.isTrue((yield* log.wal.close).manifestWritten)
+      yield* log.end
+      yield* Deferred.done(gate, Exit.void)
+      yield* TestClock.adjust("10 minutes")
+      assert.strictEqual(lists(log), before + 1)
+    }))
+
+  it.effect("has what it found deleted, though nobody writes any more", () =>
+    Effect.gen(function*() {
+      const log = yield* open(aged)
+      yield* storeSegments(log.wal, 3, 10)
+      yield* TestClock.adjust("2 hours")
+      const gate = Deferred.makeUnsafe<void>()
+      log.faults.rule(({ operation }) => operation === "list" ? { _tag: "HoldBefore", gate } : undefined)
+      yield* storeSegments(log.wal, 1, 10)
+      yield* TestClock.adjust("10 minutes")
+      assert.strictEqual((yield* log.wal.status).trimmedTo, 0)
+      yield* Deferred.done(gate, Exit.void)
+      yield* settle
+      assert.strictEqual((yield* log.wal.status).trimmedTo, 30)
+      assert.strictEqual(slotKeys(log.memory).length, 1)
+      const before = log.faults.requests.length
+      yield* TestClock.adjust("5 hours")
+      assert.strictEqual(log.faults.requests.length, before)
+    }))
+
+  it.effect("that dies ends the log", () =>
+    Effect.gen(function*() {
+      const memory = yield* MemoryObjectStore.make()
+      const log = yield* open(aged, { memory })
+      log.faults.rule(({ operation }) => {
+        if (operation === "list") throw new Error("no such thing")
+        return undefined
+      })
+      yield* storeSegments(log.wal, 1, 10)
+      yield* settle
+      assert.deepInclude(yield* log.wal.ended, { _tag: "WalFailed", cause: "trimming: no such thing" })
+    }))
+
+  it.effect("is not given up for a page that is refused once", () =>
+    Effect.gen(function*() {
+      const memory = yield* MemoryObjectStore.make({ pageSize: 2 })
+      const log = yield* open(aged, { memory })
+      yield* storeSegments(log.wal, 10, 10)
+      yield* TestClock.adjust("2 hours")
+      log.faults.rule(({ nth, operation }) =>
+        operation === "list" && nth % 2 === 1 ? { _tag: "Fail", reason: "Throttled" } : undefined
+      )
+      yield* storeSegments(log.wal, 1, 10)
+      yield* TestClock.adjust("30 seconds")
+      assert.strictEqual((yield* log.wal.status).trimmedTo, 100)
+    }))
+
+  it.effect("that fails in the end is made again after a pause for all its pages", () =>
+    Effect.gen(function*() {
+      const memory = yield* MemoryObjectStore.make({ pageSize: 1 })
+      const log = yield* open({ ...aged, segment: { maxEntries: 1 } }, { memory })
+      yield* storeSegments(log.wal, 120, 1)
+      yield* TestClock.adjust("10 minutes")
+      const first = lists(log)
+      log.faults.rule(({ nth, operation }) =>
+        operation === "list" && nth >= first + 90 ? { _tag: "Fail", reason: "AccessDenied" } : undefined
+      )
+      yield* store(log.wal, records(1))
+      yield* TestClock.adjust("80 seconds")
+      const failed = lists(log)
+      assert.strictEqual(failed, first + 91)
+      yield* store(log.wal, records(1))
+      yield* settle
+      assert.strictEqual(lists(log), failed)
+      yield* TestClock.adjust("30 seconds")
+      yield* store(log.wal, records(1))
+      yield* TestClock.adjust("5 seconds")
+      assert.isAbove(lists(log), failed)
     }))
 })

@@ -13,6 +13,21 @@ import { boundary } from "../format/Samples.ts"
 const prefix = "node/log/"
 const slots = 50_000
 
+/** One that runs until the test ends, on a log whose first epoch is live. */
+const startOn = Effect.fnUntraced(function*(store: ObjectStore["Service"], stats: LogStats) {
+  const collector = new GarbageCollector({
+    prefix,
+    logId: "0".repeat(32),
+    digest: nodeDigest,
+    backoff: { base: Duration.millis(100), cap: Duration.seconds(5) },
+    trim: boundary(1, 0, 0),
+    endOf: () => undefined,
+    epochs: () => [1]
+  }, stats)
+  yield* Effect.forkChild(Effect.provideService(collector.run, ObjectStore, store), { startImmediately: true })
+  return collector
+})
+
 describe("the garbage collector", () => {
   it.effect("holds a bounded number of keys while every delete is refused, and takes the rest later", () =>
     Effect.gen(function*() {
@@ -25,18 +40,7 @@ describe("the garbage collector", () => {
         return refuses ? Effect.succeed(keys.map((key) => ({ key, code: "AccessDenied" }))) : memory.store.remove(keys)
       }
       const stats = new LogStats()
-      const collector = new GarbageCollector({
-        prefix,
-        logId: "0".repeat(32),
-        digest: nodeDigest,
-        backoff: { base: Duration.millis(100), cap: Duration.seconds(5) },
-        trim: boundary(1, 0, 0),
-        endOf: () => undefined,
-        epochs: () => [1]
-      }, stats)
-      yield* Effect.forkChild(Effect.provideService(collector.run, ObjectStore, { ...memory.store, remove }), {
-        startImmediately: true
-      })
+      const collector = yield* startOn({ ...memory.store, remove }, stats)
       collector.trimmed(boundary(1, slots, slots))
       yield* TestClock.adjust("5 minutes")
       assert.isAtMost(asked.size, 12_000)
@@ -46,4 +50,15 @@ describe("the garbage collector", () => {
       assert.strictEqual(memory.objects.size, 0)
       assert.strictEqual(stats.segmentsDeleted, slots)
     }).pipe(Effect.provideService(References.MinimumLogLevel, "None")))
+
+  it.effect("does not look for garbage in what the live epoch still holds", () =>
+    Effect.gen(function*() {
+      const memory = yield* MemoryObjectStore.make({ pageSize: 10 })
+      for (let slot = 0; slot < 200; slot++) memory.put(slotKey(prefix, 1, slot), Uint8Array.of(1))
+      const collector = yield* startOn(memory.store, new LogStats())
+      collector.trimmed(boundary(1, 5, 5))
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(memory.objects.size, 195)
+      assert.strictEqual(memory.count("list"), 1)
+    }))
 })

@@ -23,6 +23,9 @@
  * cursor is stored as the log's options say (`cursor.interval`, `cursor.maxEntries`, and at close): a crash repeats what
  * was handled since. A handler has to bear repetition; `isReplay` says where one is possible.
  *
+ * A log that is switched off (`enabled: false`) keeps nothing: elements come from memory, and are acknowledged to the
+ * source once they are handled. What a stop or a failure leaves unhandled only the source can give again.
+ *
  * The log seals for whoever waits, and an input waits for each chunk: with `linger` at `flushInterval` it costs no more
  * requests than a log that nobody waits for.
  */

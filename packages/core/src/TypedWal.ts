@@ -4,11 +4,18 @@
  * `make` puts it over the `Wal` of the context, `over` over any log, `reads` over a reader; `Tag` makes a service of it. Old
  * records stay readable as long as the schema decodes them: add fields as optional ones or with a default.
  */
-import { Context, Effect, Layer, Schema, Sink, Stream } from "effect"
+import { type Array, Context, Effect, Layer, Schema, Sink, Stream } from "effect"
 import type { ObjectStore } from "./store/ObjectStore.ts"
 import { json, problemOf, RecordDecodeError, type TypedRecord, type UndecodableRecord } from "./TypedRecord.ts"
 import { Wal, type WalMakeOptions } from "./Wal.ts"
-import { type AppendError, type BufferFull, InvalidRecord, type ReadError, type WalOpenError } from "./WalError.ts"
+import {
+  type AppendError,
+  type BufferFull,
+  InvalidRecord,
+  type ReadError,
+  RecordTooLarge,
+  type WalOpenError
+} from "./WalError.ts"
 import { type AppendRecord, isLostRange, type LostRange, type SequenceNumber, type WalRecord } from "./WalRecord.ts"
 import type {
   Appended,
@@ -78,7 +85,10 @@ export interface TypedWalService<A, RD = never, RE = never>
     values: ReadonlyArray<A>,
     options?: AppendOptions
   ) => Effect.Effect<Appended, AppendError | BufferFull, RE>
-  /** The index of an `InvalidRecord` counts from the first value of the sink; the chunks before are appended. */
+  /**
+   * The index of an `InvalidRecord` or of a `RecordTooLarge` counts from the first value of the sink; the chunks before
+   * are appended.
+   */
   readonly sink: Sink.Sink<SequenceNumber, A, never, AppendError, RE>
 }
 
@@ -174,6 +184,20 @@ export const reads = <A, E, RD, RE>(log: LogReads, options: TypedOptions<A, E, R
   }
 }
 
+/** The error of a chunk, with the index in all that came. */
+const behind = (error: AppendError, before: number): AppendError => {
+  switch (error._tag) {
+    case "InvalidRecord":
+      return new InvalidRecord({ index: before + error.index, field: error.field, rule: error.rule })
+    case "RecordTooLarge": {
+      const { index, limitBytes, sizeBytes } = error
+      return new RecordTooLarge({ index: before + index, sizeBytes, limitBytes })
+    }
+    default:
+      return error
+  }
+}
+
 /** A typed log over a log. */
 export const over = <A, E, RD, RE>(
   wal: WalService,
@@ -181,8 +205,13 @@ export const over = <A, E, RD, RE>(
 ): TypedWalService<A, RD, RE> => {
   const encode = encodeWith(options)
   const sink = Sink.unwrap(Effect.sync(() => {
+    let before = 0
     let count = 0
-    return Sink.mapInputEffect(wal.sink, (value: A) => encode(value, count++))
+    return Sink.mapInputArrayEffect(wal.sink, (values: Array.NonEmptyReadonlyArray<A>) => {
+      before = count
+      count += values.length
+      return Effect.forEach(values, encode)
+    }).pipe(Sink.mapError((error) => behind(error, before)))
   }))
   return {
     ...wal,

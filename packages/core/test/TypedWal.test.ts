@@ -103,6 +103,19 @@ describe("a typed log", () => {
       assert.strictEqual((yield* log.status).lastAccepted, 10 + 4 + 4)
     }).pipe(Effect.provide(WalTest.layer())))
 
+  it.effect("a sink names the value that the log itself refuses by its place in all that came", () =>
+    Effect.gen(function*() {
+      const { wal } = yield* open({ ...still, maxRecordBytes: 100 })
+      const log = TypedWal.over(wal, { schema: Schema.String, key: (text) => text === "bad" ? "\ud800" : text })
+      const refused = (...values: ReadonlyArray<string>) =>
+        Effect.flip(Stream.run(Stream.rechunk(Stream.fromIterable(values), 2), log.sink))
+      assert.deepInclude(yield* refused("a", "b", "c", "d", "bad"), { _tag: "InvalidRecord", index: 4, field: "key" })
+      const large = yield* refused("a", "b", "c", "x".repeat(200))
+      assert.deepInclude(large, { _tag: "RecordTooLarge", index: 3, limitBytes: 100 })
+      // The chunks before are appended.
+      assert.strictEqual((yield* wal.status).lastAccepted, 4 + 2)
+    }))
+
   it.effect("is the log below it for the rest: acknowledge, flush, trim, close", () =>
     Effect.gen(function*() {
       const log = yield* TypedWal.make({ schema: Schema.String })

@@ -5,11 +5,13 @@
  * After durability they are read back from the log, so how far handling is behind takes no memory. After acceptance they
  * come from memory, as many as there is room for.
  */
-import { type Cause, Deferred, Effect, type Exit, Fiber, Queue, Stream } from "effect"
+import { Cause, Deferred, Effect, type Exit, Fiber, Queue, Stream } from "effect"
+import type { SeqRange } from "../cursor/AckRanges.ts"
 import { InputNotAlone } from "../DurableInputError.ts"
 import type { AppendError, ConfigError, CursorError } from "../WalError.ts"
 import type { SequenceNumber } from "../WalRecord.ts"
-import { isUnreadable, rangeOf, type Readable, type Unreadable } from "./InputLog.ts"
+import { HandledAcks } from "./HandledAcks.ts"
+import { type InputLog, isUnreadable, rangeOf, type Readable, type Unreadable } from "./InputLog.ts"
 import { inputMeters } from "./InputMetrics.ts"
 import { checkNumbers, type InputSpec } from "./InputOptions.ts"
 import { type IntakeParts, runIntake } from "./Intake.ts"
@@ -48,7 +50,7 @@ interface Flow<A, E, R> {
 }
 
 /** Everything up to the durable end, then live until all is durable that the source gave, then the rest. */
-const fromLog = <A, E, R>({ drained, spec: { cursor, log, onUnreadable } }: Flow<A, E, R>) =>
+const fromLog = <A, E, R>({ drained, progress, spec: { cursor, log, onUnreadable } }: Flow<A, E, R>) =>
   Stream.suspend(() => {
     const policy = { skipsUnreadable: onUnreadable !== undefined }
     let seen: SequenceNumber | undefined
@@ -59,10 +61,9 @@ const fromLog = <A, E, R>({ drained, spec: { cursor, log, onUnreadable } }: Flow
         return elements
       })
     )
+    // Not by the cursor: a lost range that was cut off on its way here has moved it already.
     const rest = Stream.suspend(() =>
-      seen === undefined
-        ? log.replay({ cursor, until: "durable-end" }, policy)
-        : log.read({ from: seen + 1, until: "durable-end" }, policy)
+      log.read({ from: (seen ?? progress.committed) + 1, until: "durable-end" }, policy)
     )
     return Stream.concat(live, rest)
   })
@@ -99,16 +100,29 @@ const deliver = <A, E, R>(
   return elements.pipe(Stream.chunks, Stream.mapEffect(deliverAll), Stream.flattenIterable)
 }
 
-/** Fails where somebody else has appended in between: the elements of others would never come from memory. */
-const aloneCheck = (log: string, startSeq: SequenceNumber) => {
-  let expected = startSeq + 1
+/** Tells of the numbers that somebody else has got in between: the elements of others never come from memory. */
+const gapCheck = <E>(startSeq: SequenceNumber, onGap: (range: SeqRange) => Effect.Effect<void, E>) => {
+  let next = startSeq + 1
   return (seq: SequenceNumber) =>
     Effect.suspend(() => {
-      if (seq !== expected) return Effect.fail(new InputNotAlone({ log, expected, found: seq }))
-      expected++
-      return Effect.void
+      const from = next
+      next = seq + 1
+      return seq === from ? Effect.void : onGap({ from, to: seq - 1 })
     })
 }
+
+/** A repeat of what an earlier run took and did not commit: its element is nowhere, so the log takes it anew. */
+const takeAgain = <A, E, R>(log: InputLog<A, E, R>, { from, to }: SeqRange): InputLog<A, E, R> => ({
+  ...log,
+  append: (elements, options) =>
+    Effect.flatMap(
+      log.append(elements, options),
+      (appended) =>
+        appended.isRepeat === true && appended.last >= from && appended.last <= to
+          ? log.append(elements)
+          : Effect.succeed(appended)
+    )
+})
 
 /** What ends a run, from inside and from outside. */
 export interface RunEnds<E> {
@@ -120,16 +134,19 @@ export interface RunEnds<E> {
 /** The deliveries of a new run. They end after the last element of the source, or soon after a stop. */
 export const makeDeliveries = <A extends B, B, E, R>(
   spec: InputSpec<A, B, E | InputError, R>,
-  { failure, stop }: RunEnds<E | InputError>
+  ends: RunEnds<E | InputError>
 ): Stream.Stream<OpenDelivery<B>, E | InputError, R> =>
   Stream.unwrap(Effect.gen(function*() {
+    const { failure, stop } = ends
     const { cursor, log, maxPending, maxPendingBytes } = spec
     yield* checkNumbers({ maxPending, maxPendingBytes })
     // A lower commit than the mark changes nothing, and a cursor that is new is there from now on.
     yield* log.commit(0, { cursor })
     const before = yield* log.status
+    const mark = before.cursors[cursor]?.mark ?? 0
     // A log that is switched off keeps nothing that could be read back.
-    const isMemory = spec.handle === "after-accepted" || before.logId === ""
+    const isKept = before.logId !== ""
+    const isMemory = spec.handle === "after-accepted" || !isKept
     const startSeq = isMemory ? yield* log.flush : before.lastAccepted
     const meters = yield* inputMeters({ stream: before.streamId, cursor })
     yield* Effect.addFinalizer(() => Effect.sync(meters.ended))
@@ -138,26 +155,32 @@ export const makeDeliveries = <A extends B, B, E, R>(
       room.releaseThrough(seq)
       meters.pending(room.pending)
     }
+    const acks = isKept ? undefined : yield* makeAcks(spec, release)
     const progress = new Progress({
-      mark: before.cursors[cursor]?.mark ?? 0,
-      settled: isMemory ? startSeq : Infinity,
+      mark: isKept ? mark : startSeq,
+      settled: isKept && isMemory ? startSeq : Infinity,
       commit: (seq) => log.commit(seq, { cursor }),
-      onCommitted: isMemory ? release : () => undefined
+      onCommitted: (seq) => {
+        if (acks !== undefined) return orFail(acks.handledThrough(seq), failure)
+        return isMemory ? Effect.sync(() => release(seq)) : Effect.void
+      }
     })
     const accepted = yield* Queue.unbounded<Readable<B>, Cause.Done>()
-    const checkAlone = aloneCheck(before.streamId, startSeq)
+    const checkGap = gapCheck<InputError>(startSeq, (range) =>
+      spec.handle === "after-accepted"
+        ? Effect.fail(new InputNotAlone({ log: before.streamId, expected: range.from, found: range.to + 1 }))
+        : progress.done(range))
     const parts: IntakeParts<A, B, E | InputError, R> = {
-      spec,
+      spec: isKept ? spec : { ...spec, log: takeAgain(log, { from: mark + 1, to: startSeq }) },
       room,
       stop,
       meters,
       onAccepted: isMemory
-        ? (element) => Effect.andThen(checkAlone(element.seq), Queue.offer(accepted, element))
+        ? (element) => Effect.andThen(checkGap(element.seq), Queue.offer(accepted, element))
         : () => Effect.void,
-      // Repeats may all lie below the cursor already.
-      onSettled: isMemory
-        ? (seq) => Effect.andThen(progress.settle(seq), Effect.sync(() => release(progress.committed)))
-        : (seq) => Effect.sync(() => release(seq))
+      settle: acks === undefined
+        ? settleDurable(spec, isMemory ? progress : undefined, release)
+        : (batch) => acks.hold(batch)
     }
     const intake = yield* runIntake(parts, (cause) => Deferred.failCause(failure, cause)).pipe(
       Effect.ensuring(Queue.end(accepted)),
@@ -167,9 +190,12 @@ export const makeDeliveries = <A extends B, B, E, R>(
     const failed = Deferred.await(failure)
     const drained = Fiber.join(intake)
     yield* Effect.addFinalizer(() =>
-      intake.pollUnsafe() === undefined
-        ? endIntake(stop, Effect.raceFirst(drained, Effect.exit(failed)), room)
-        : Effect.void
+      Effect.andThen(
+        intake.pollUnsafe() === undefined
+          ? endIntake(stop, Effect.raceFirst(drained, Effect.exit(failed)), room)
+          : Effect.void,
+        acks === undefined ? Effect.void : endAcks(ends, acks)
+      )
     )
     const flow: Flow<B, E, R> = { spec, progress, startSeq, drained }
     const end = Stream.fromEffectDrain(Effect.flatten(drained))
@@ -179,14 +205,46 @@ export const makeDeliveries = <A extends B, B, E, R>(
     )
   }))
 
+/** Acknowledges what is durable. What comes from memory, as `progress` tells, takes room until it is committed too. */
+const settleDurable = <A extends B, B, E, R>(
+  { onDurable }: InputSpec<A, B, E, R>,
+  progress: Progress | undefined,
+  release: (seq: SequenceNumber) => void
+): IntakeParts<A, B, E | CursorError, R>["settle"] =>
+({ elements, last }) =>
+  Effect.suspend(() => onDurable?.(elements) ?? Effect.void).pipe(
+    Effect.andThen(progress?.settle(last) ?? Effect.void),
+    // Repeats may all lie below the cursor already.
+    Effect.andThen(Effect.sync(() => release(progress?.committed ?? last)))
+  )
+
+/** Acknowledgements that run in whatever commits. */
+const makeAcks = <A extends B, B, E, R>({ onDurable }: InputSpec<A, B, E, R>, release: (seq: SequenceNumber) => void) =>
+  Effect.map(Effect.context<R>(), (context) =>
+    new HandledAcks<A, E>({
+      acknowledge: (elements) => Effect.provideContext(onDurable?.(elements) ?? Effect.void, context),
+      onAcknowledged: release
+    }))
+
+/** A failure ends the run; whoever was to be told of it goes on. */
+const orFail = <E>(effect: Effect.Effect<void, E>, failure: Deferred.Deferred<never, E>): Effect.Effect<void> =>
+  Effect.catchCause(
+    effect,
+    (cause) => Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Deferred.failCause(failure, cause)
+  )
+
+const sayUnacknowledged = (count: number) =>
+  Effect.logWarning(`the input stops with ${count} elements that are not acknowledged to their source`)
+
 /** Nothing more is taken; what was accepted becomes durable and is acknowledged, as far as the time allows. */
 const endIntake = (stop: StopSignal, settled: Effect.Effect<unknown>, room: Room) =>
-  Effect.andThen(
-    stop.ask,
-    stop.within(
-      settled,
-      Effect.suspend(() =>
-        Effect.logWarning(`the input stops with ${room.pending} elements that are not acknowledged to their source`)
-      )
-    )
-  )
+  Effect.andThen(stop.ask, stop.within(settled, Effect.suspend(() => sayUnacknowledged(room.pending))))
+
+/** Nothing more is handled. What is not acknowledged now is nowhere but in the source. */
+const endAcks = <A, E>({ failure, stop }: RunEnds<E>, acks: HandledAcks<A, E>) =>
+  Effect.gen(function*() {
+    if (acks.pending === 0 || Deferred.isDoneUnsafe(failure)) return
+    yield* stop.ask
+    yield* stop.within(orFail(acks.finish, failure), Effect.void)
+    if (acks.pending > 0) yield* sayUnacknowledged(acks.pending)
+  })

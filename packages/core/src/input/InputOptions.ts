@@ -49,7 +49,8 @@ export interface InputOptions<
   readonly producer?: (element: A) => Producer
   /**
    * The acknowledgement to the source, as to a broker: called with elements in the order of the source once they are
-   * durable, one call at a time. Where it fails the input fails.
+   * durable, one call at a time. On a log that is switched off: once they are handled, as nothing else could give them
+   * again. Where it fails the input fails.
    */
   readonly onDurable?: (elements: Array.NonEmptyReadonlyArray<A>) => Effect.Effect<unknown, E, R>
   /**

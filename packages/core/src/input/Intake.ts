@@ -15,9 +15,12 @@ import type { Room } from "./Room.ts"
 import type { StopSignal } from "./StopSignal.ts"
 
 /** Elements that are acknowledged together. */
-interface Batch<A> {
+export interface Batch<A> {
   readonly elements: Array.NonEmptyReadonlyArray<A>
+  /** The highest number of them; 0 where the log has taken none of them. */
   readonly last: SequenceNumber
+  /** The highest number of an element and those before it here. */
+  readonly reached: (index: number) => SequenceNumber
   readonly durable: Effect.Effect<unknown, WalEnd>
 }
 
@@ -28,8 +31,8 @@ export interface IntakeParts<A extends B, B, E, R> {
   readonly meters: InputMeters
   /** Told of each element that the log has accepted now, in order; not of repeats. */
   readonly onAccepted: (element: Readable<A>) => Effect.Effect<void, E>
-  /** Everything up to this number is durable and acknowledged. */
-  readonly onSettled: (seq: SequenceNumber) => Effect.Effect<void, CursorError>
+  /** Called for each batch in order, once it is durable: acknowledges it. */
+  readonly settle: (batch: Batch<A>) => Effect.Effect<void, E | CursorError, R>
 }
 
 /** Appends elements that have room, and tells of each. */
@@ -48,17 +51,24 @@ const appendAll = Effect.fnUntraced(function*<A extends B, B, E, R>(
   })
   const canBeOne = spec.producer === undefined && elements.length > 1
   const together = canBeOne ? yield* offerTogether(spec, elements) : "apart"
+  const reached: globalThis.Array<SequenceNumber> = []
   if (together !== "apart") yield* take(together, elements)
   else {
     for (const element of elements) {
       const taken = yield* offerOne(spec, meters, element)
       if (taken === "earlier") isWhole = false
       else if (taken !== "refused") yield* take(taken, [element])
+      reached.push(newest?.last ?? 0)
     }
   }
   const durable = newest === undefined ? Effect.void : newest.durable
   // What was appended before, nobody knows where, is durable when all is that is accepted by now.
-  return { elements, last: newest?.last ?? 0, durable: isWhole ? durable : spec.log.flush } satisfies Batch<A>
+  return {
+    elements,
+    last: newest?.last ?? 0,
+    reached: (index) => together === "apart" ? reached[index] ?? 0 : together.first + index,
+    durable: isWhole ? durable : spec.log.flush
+  } satisfies Batch<A>
 })
 
 /** One chunk of the source; a stop ends the wait for it, but not a chunk that is there already. */
@@ -97,17 +107,12 @@ export const runIntake = Effect.fnUntraced(function*<A extends B, B, E, R>(
   parts: IntakeParts<A, B, E, R>,
   onFailure: (cause: Cause.Cause<E | AppendError | CursorError>) => Effect.Effect<unknown>
 ) {
-  const { onSettled, room, spec, stop } = parts
+  const { room, settle, spec, stop } = parts
   const orHang = <X, E2 extends E | AppendError | CursorError, R2>(effect: Effect.Effect<X, E2, R2>) =>
     Effect.catchCause(effect, (cause) => Effect.andThen(onFailure(cause), Effect.never))
   const batches = yield* Queue.unbounded<Batch<A>, Cause.Done>()
   const settling = yield* Stream.fromQueue(batches).pipe(
-    Stream.runForEach(({ durable, elements, last }) =>
-      durable.pipe(
-        Effect.andThen(Effect.suspend(() => spec.onDurable?.(elements) ?? Effect.void)),
-        Effect.andThen(onSettled(last))
-      )
-    ),
+    Stream.runForEach((batch) => Effect.andThen(batch.durable, settle(batch))),
     orHang,
     Effect.forkChild
   )

@@ -16,7 +16,7 @@ export interface ProgressParts {
   readonly settled: number
   readonly commit: (seq: number) => Effect.Effect<void, CursorError>
   /** The cursor has passed these. */
-  readonly onCommitted: (seq: number) => void
+  readonly onCommitted: (seq: number) => Effect.Effect<void>
 }
 
 export class Progress {
@@ -57,6 +57,6 @@ export class Progress {
     const reached = Math.min(this.handled.mark, this.settled)
     if (reached <= this.reached) return Effect.void
     this.reached = reached
-    return Effect.andThen(this.parts.commit(reached), Effect.sync(() => this.parts.onCommitted(reached)))
+    return Effect.andThen(this.parts.commit(reached), this.parts.onCommitted(reached))
   }
 }

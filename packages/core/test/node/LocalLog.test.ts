@@ -1,8 +1,8 @@
 import { ObjectStore } from "@effect-wal/core/store/ObjectStore"
-import { Wal, type WalLocalOptions } from "@effect-wal/core/Wal"
+import { Wal } from "@effect-wal/core/Wal"
 import type { WalService } from "@effect-wal/core/WalService"
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer, References, Stream } from "effect"
+import { Deferred, Effect, Fiber, Layer, Stream } from "effect"
 import { spawn } from "node:child_process"
 import { readdirSync } from "node:fs"
 import * as fs from "node:fs/promises"
@@ -14,21 +14,9 @@ import { fileHeaderBytes } from "../../src/node/journal/JournalFile.ts"
 import { frameHeaderBytes } from "../../src/node/journal/JournalFrame.ts"
 import * as LocalLog from "../../src/node/LocalLog.ts"
 import { refuseOtherLayout } from "../../src/node/StoreLayout.ts"
-import { ProcessRegistry, ProcessRegistryState } from "../../src/ProcessRegistry.ts"
 import { readAll, records, settle, store, texts } from "../support/LogWorld.ts"
 import { bytes, failure, freshDirectory } from "./fixtures/disks.ts"
-
-const ids = { nodeId: "node", streamId: "log" }
-
-/** As a process of its own would: it knows nothing of the logs that others of this test have open. */
-const asProcess = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  effect.pipe(
-    Effect.provideService(ProcessRegistry, new ProcessRegistryState()),
-    Effect.provideService(References.MinimumLogLevel, "None")
-  )
-
-const openLog = (path: string, options: Partial<WalLocalOptions> = {}) =>
-  asProcess(LocalLog.make({ ...ids, path, ...options }))
+import { asProcess, ids, journalFiles, openLog } from "./fixtures/local-logs.ts"
 
 /** A disk that counts how often data was made durable. */
 const countingDisk = () => {
@@ -45,11 +33,6 @@ const countingDisk = () => {
       }))
   }
   return { counts, disk }
-}
-
-const journalFiles = (path: string) => {
-  const directory = join(path, "node", "log", "~journal")
-  return readdirSync(directory).filter((file) => file.endsWith(".journal")).sort().map((file) => join(directory, file))
 }
 
 /** Stores and commits, and ends as if it had been killed before anything below its trim point was deleted. */
@@ -170,6 +153,24 @@ describe("a log on this machine's disk", () => {
       yield* Effect.promise(() => file.close())
       yield* untilCollected(path)
     }), 30_000)
+
+  it.effect("restarts without new records leave no file each, whether the old ones are gone or kept", () =>
+    Effect.gen(function*() {
+      for (const isTrimmed of [true, false]) {
+        const path = yield* freshDirectory
+        yield* Effect.scoped(Effect.gen(function*() {
+          const wal = yield* openLog(path)
+          const { last } = yield* store(wal, records(2))
+          if (isTrimmed) yield* wal.commit(last)
+        }))
+        for (let restart = 0; restart < 6; restart++) yield* Effect.flatMap(openLog(path), (wal) => wal.close)
+        assert.isAtMost(journalFiles(path).length, 3)
+        const wal = yield* openLog(path)
+        assert.strictEqual((yield* wal.status).epoch, 8)
+        assert.deepStrictEqual(texts(yield* readAll(wal)), isTrimmed ? [] : ["r1", "r2"])
+        assert.strictEqual((yield* store(wal, records(1, 3))).first, 3)
+      }
+    }))
 
   it.effect("an opening that fails holds no lock", () =>
     Effect.gen(function*() {

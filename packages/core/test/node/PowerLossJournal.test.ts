@@ -13,11 +13,16 @@ const openJournal = Effect.orDie(Journal.open({ directory, maxFileBytes: 4_096 }
 const content = (slot: number) => `${slot}/`.repeat(slot * 37 % 400)
 
 /** Appends each slot in a call of its own, some of them at the same time. */
-const append = (journal: Journal.Journal, slots: ReadonlyArray<number>, answered: Set<number>) =>
+const append = (
+  journal: Journal.Journal,
+  slots: ReadonlyArray<number>,
+  answered: Set<number>,
+  passive = false
+) =>
   Effect.forEach(
     slots,
     (slot) =>
-      journal.append([{ epoch: 1, slot, body: new TextEncoder().encode(content(slot)) }]).pipe(
+      journal.append([{ epoch: 1, slot, body: new TextEncoder().encode(content(slot)), passive }]).pipe(
         Effect.map(() => answered.add(slot)),
         Effect.exit
       ),
@@ -30,15 +35,27 @@ const workload = (answered: Set<number>) =>
     for (const slots of [[1], [2, 3, 4], [5], [6, 7, 8, 9, 10], [11, 12]]) yield* append(journal, slots, answered)
   }))
 
-const realBytes = (machine: PowerLossDisk) =>
+/** Two slots that keep their file; then an opening for each passive one. */
+const idleRestarts = (answered: Set<number>) =>
+  Effect.gen(function*() {
+    const kept = (journal: Journal.Journal) => append(journal, [1, 2], answered)
+    yield* Effect.scoped(Effect.flatMap(openJournal, kept))
+    for (const slot of [3, 4, 5]) {
+      yield* Effect.scoped(Effect.flatMap(openJournal, (journal) => append(journal, [slot], answered, true)))
+    }
+  })
+
+const fileSizes = (machine: PowerLossDisk) =>
   Effect.gen(function*() {
     const files = yield* Effect.filter(
       yield* machine.disk.list(directory),
       ({ name }) => Effect.succeed(name.endsWith(".journal"))
     )
-    const sizes = yield* Effect.forEach(files, ({ name }) => machine.disk.stat(`${directory}/${name}`))
-    return sizes.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+    return yield* Effect.forEach(files, ({ name }) => machine.disk.stat(`${directory}/${name}`))
   }).pipe(Effect.orDie)
+
+const realBytes = (machine: PowerLossDisk) =>
+  Effect.map(fileSizes(machine), (sizes) => sizes.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0))
 
 /** Opens it twice; what is wrong, and what was torn. */
 const examine = Effect.fnUntraced(function*(machine: PowerLossDisk, answered: ReadonlySet<number>) {
@@ -86,6 +103,26 @@ describe("a journal under power loss at every call", () => {
       }
       assert.deepStrictEqual(found, [])
       assert.isAbove(tornTails, 20)
+    }))
+
+  it.effect("restarts that append passive frames only lose none of them, and gain no file each", () =>
+    Effect.gen(function*() {
+      const found: Array<string> = []
+      for (let call = 1;; call++) {
+        const machine = Disk.make()
+        const answered = new Set<number>()
+        machine.cutAt(call)
+        yield* runProcess(machine, idleRestarts(answered))
+        if (machine.calls.length < call) break
+        for (const outcome of [...crashes, ...losses, ...drawnLosses(call, 1)]) {
+          const cut = outcome.of(machine)
+          const { wrong } = yield* examine(cut, answered)
+          const files = yield* fileSizes(cut)
+          if (files.length > 3) wrong.push(`${files.length} files are there`)
+          found.push(...wrong.map((text) => `call ${call}, ${outcome.name}: ${text}`))
+        }
+      }
+      assert.deepStrictEqual(found, [])
     }))
 
   it.effect("[case 20] its size is the real one, also after a full disk and after a sync that failed", () =>

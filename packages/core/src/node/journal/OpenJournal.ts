@@ -24,7 +24,7 @@ import { bindFrames, frameHeaderBytes } from "./JournalFrame.ts"
 import { countTornTail, reportSyncFailure } from "./JournalMetrics.ts"
 import type { OpenFile } from "./NextFile.ts"
 import { makeNextFile } from "./NextFile.ts"
-import { decideTail } from "./TailDecision.ts"
+import { decideTail, type TailDecision } from "./TailDecision.ts"
 
 /** The end of the last file that its writer did not finish; nothing in it was ever answered. */
 export interface TornTail {
@@ -107,21 +107,33 @@ const listFiles = Effect.fnUntraced(function*(medium: Medium): Effect.fn.Return<
 
 interface Examined {
   readonly state: FileState
-  /** Whole, but perhaps not durable. */
+  /** Whole, and to be written again: perhaps not durable, or of a file that goes. */
   readonly copies: ReadonlyArray<ScannedFrame>
   readonly droppedBytes: number
   readonly damage: ReadonlyArray<DamagedRange>
 }
 
-/** Scans a file that no other one tells about. */
+/** A longer file stays whatever is in it, so that an opening has little to copy. */
+const shortBytes = 1_048_576
+
+/** Nothing keeps the file: all that is known to be durable in it is whole and passive. */
+const isUnkept = (frames: ReadonlyArray<ScannedFrame>, { damage, syncedBytes }: TailDecision): boolean =>
+  damage.length === 0 && frames.every((frame) => frame.passive || frame.offset >= syncedBytes)
+
+/**
+ * Scans a file that no other one tells about. Where it `mayGo`, is short and nothing keeps it, it is treated as if nothing in
+ * it were durable: all of it is copied, and the new file stands in its place. Else each restart of an idle log would leave
+ * a file, for the end marker of the writer before.
+ */
 const examine = Effect.fnUntraced(
-  function*(place: JournalPlace, file: HeaderFile): Effect.fn.Return<Examined, JournalError> {
+  function*(place: JournalPlace, file: HeaderFile, mayGo: boolean): Effect.fn.Return<Examined, JournalError> {
+    const isShort = mayGo && file.sizeBytes <= shortBytes
     let synced = 0
     let unsynced: Array<ScannedFrame> = []
     const onFrame = (frame: ScannedFrame) => {
       if (frame.syncedThrough > synced) {
         synced = frame.syncedThrough
-        unsynced = unsynced.filter((one) => one.offset >= synced)
+        if (!isShort) unsynced = unsynced.filter((one) => one.offset >= synced)
       }
       unsynced.push(frame)
     }
@@ -134,11 +146,12 @@ const examine = Effect.fnUntraced(
         bodies: true,
         onFrame
       }))
-    const tail = decideTail(yield* Effect.mapError(Effect.scoped(scan), (error) => failedError(error)), {
-      startBytes: fileHeaderBytes,
-      sizeBytes: file.sizeBytes
-    })
     const { path, number, sizeBytes } = file
+    const found = decideTail(yield* Effect.mapError(Effect.scoped(scan), (error) => failedError(error)), {
+      startBytes: fileHeaderBytes,
+      sizeBytes
+    })
+    const tail = isShort && isUnkept(unsynced, found) ? { ...found, syncedBytes: fileHeaderBytes } : found
     const state = new FileState({ number, path, sizeBytes, goodBytes: tail.syncedBytes })
     state.damaged = file.header === undefined || tail.damage.length > 0
     return {
@@ -153,7 +166,7 @@ const examine = Effect.fnUntraced(
 /** A file in the middle: known by the header behind it, else examined, and all that is whole in it counts. */
 const middleFile = Effect.fnUntraced(function*(place: JournalPlace, { closed, file }: ChainedFile<HeaderFile>) {
   if (closed === undefined) {
-    const { copies, damage, state } = yield* examine(place, file)
+    const { copies, damage, state } = yield* examine(place, file, false)
     const last = copies.at(-1)
     state.damaged = true
     if (last !== undefined) state.goodBytes = endOf(last)
@@ -188,7 +201,10 @@ const adopt = Effect.fnUntraced(function*(files: JournalFiles, chain: ReadonlyAr
   }
   const last = chain.at(-1)
   if (last === undefined) return { damage, last: undefined }
-  const examined = yield* examine(files.place, last.file)
+  const before = chain.at(-2)
+  // Its header is all that still tells of a file before it that is lost; and one that is damaged itself stays as it is.
+  const mayGo = last.file.header !== undefined && (before === undefined || before.closed !== undefined)
+  const examined = yield* examine(files.place, last.file, mayGo)
   for (const range of examined.damage) damage.push(range)
   examined.state.summary = (yield* files.indexOf(examined.state)).summary
   files.files.push(examined.state)

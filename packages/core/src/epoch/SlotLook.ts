@@ -21,25 +21,50 @@ export interface LookContext {
   readonly onForeign?: (key: string) => void
 }
 
+/** Lists the slots of the epoch from `from` up, a page at a time; keys that are not ours are left out. */
+const listPages = (
+  context: LookContext,
+  epoch: number,
+  from: number,
+  onPage: (slots: ReadonlyArray<ListedSlot>) => void
+) =>
+  Effect.flatMap(ObjectStore, (store) => {
+    const request = {
+      prefix: epochPrefix(context.prefix, epoch),
+      startAfter: keyBefore(context.prefix, { epoch, slot: from })
+    }
+    return followPages((page) => retryWhilePassing(store.list(page), context), request, (page) =>
+      Effect.sync(() => {
+        const slots: Array<ListedSlot> = []
+        for (const object of page.objects) {
+          const name = parseSlotKey(context.prefix, object.key)
+          if (name === undefined) context.onForeign?.(object.key)
+          else if (name.epoch === epoch) slots.push({ slot: name.slot, sizeBytes: object.sizeBytes })
+        }
+        onPage(slots)
+        return true
+      })).pipe(Effect.mapError(toStoreError))
+  })
+
 /** All slots of the epoch from `from` up, in the store's order; keys that are not ours are left out. */
 export const listSlots = Effect.fnUntraced(function*(context: LookContext, epoch: number, from: number) {
-  const store = yield* ObjectStore
   const slots: Array<ListedSlot> = []
-  const request = {
-    prefix: epochPrefix(context.prefix, epoch),
-    startAfter: keyBefore(context.prefix, { epoch, slot: from })
-  }
-  yield* followPages((page) => retryWhilePassing(store.list(page), context), request, (page) =>
-    Effect.sync(() => {
-      for (const object of page.objects) {
-        const name = parseSlotKey(context.prefix, object.key)
-        if (name === undefined) context.onForeign?.(object.key)
-        else if (name.epoch === epoch) slots.push({ slot: name.slot, sizeBytes: object.sizeBytes })
-      }
-      return true
-    })).pipe(Effect.mapError(toStoreError))
+  yield* listPages(context, epoch, from, (page) => slots.push(...page))
   return slots
 })
+
+/** The lowest stored slots of the epoch from `from` up, ascending, each once: at most `count`, and no more are held. */
+export const lowestSlots = Effect.fnUntraced(
+  function*(context: LookContext, epoch: number, { count, from }: { readonly count: number; readonly from: number }) {
+    let lowest: ReadonlyArray<number> = []
+    yield* listPages(context, epoch, from, (page) => {
+      // A store may ignore where a listing is to start.
+      const above = page.map((one) => one.slot).filter((slot) => slot >= from)
+      lowest = [...new Set([...lowest, ...above])].sort((left, right) => left - right).slice(0, count)
+    })
+    return lowest
+  }
+)
 
 /** The header of a slot; `undefined` where nothing is stored. Fails `SegmentCorrupt` or `SegmentTooNew` for what is no header. */
 export const lookAt = Effect.fnUntraced(function*(context: LookContext, epoch: number, slot: number) {

@@ -60,6 +60,8 @@ export class Evidence {
   logId: string | undefined = undefined
   /** Segments that can be read. */
   segments = 0
+  /** The newest epoch of which a header reads. */
+  newestRead = 0
   /** The highest epoch that anything names. */
   highestEpoch = 0
   readonly ends = new Map<number, FoundEnd>()
@@ -103,14 +105,21 @@ export class Evidence {
     this.highestEpoch = Math.max(this.highestEpoch, ...epochs.map((epoch) => epoch ?? 0))
   }
 
+  /** A trim point that a header knows, be it one that the walk does not come to. */
+  sawTrim(trim: Boundary): void {
+    this.trim = this.trim === undefined ? trim : laterBoundary(trim, this.trim)
+    this.sawEpoch(trim.epoch)
+  }
+
   private header(header: SegmentHeader): void {
     const before = boundaryBefore(header)
     this.first ??= before
     this.logId ??= header.logId
+    this.newestRead = Math.max(this.newestRead, header.epoch)
     if (this.awaitsSegment) this.afterLastMissing = before
     this.awaitsSegment = false
     const trim = trimOf(header)
-    if (trim !== undefined) this.trim = this.trim === undefined ? trim : laterBoundary(trim, this.trim)
+    if (trim !== undefined) this.sawTrim(trim)
     const cursors = cursorsOf(header)
     if (cursors !== undefined) this.cursors = this.cursors === undefined ? cursors : newerCursors(cursors, this.cursors)
     const link = header.slot === 0 ? linkOf(header) : undefined

@@ -5,7 +5,7 @@ import type { Manifest } from "../format/ManifestCodec.ts"
 import { manifestKey, slotKey } from "../format/ObjectKey.ts"
 import { NonceSource } from "../Nonce.ts"
 import type { FindingKind } from "../verify/Finding.ts"
-import { type ManifestMissing, type ManifestTooNew, SegmentTooNew, type StoreError } from "../WalError.ts"
+import type { ManifestMissing, ManifestTooNew, SegmentTooNew, StoreError } from "../WalError.ts"
 import { amend } from "./Amend.ts"
 import { examine, type Examined } from "./Examine.ts"
 import type { Proposal } from "./Proposal.ts"
@@ -40,12 +40,12 @@ const propose = Effect.fnUntraced(
     readonly nonce: string
   }) {
     const manifest = stored?.manifest
-    const isForeign = first.kinds.has("manifest-foreign")
-    if (manifest !== undefined && !rebuilt.some((kind) => first.kinds.has(kind))) {
+    const isForeign = first.firstOf.has("manifest-foreign")
+    if (manifest !== undefined && !rebuilt.some((kind) => first.firstOf.has(kind))) {
       return yield* amend(context, manifest, first)
     }
     const base = isForeign ? undefined : manifest
-    const isTrimKnown = base !== undefined && !older.some((kind) => first.kinds.has(kind))
+    const isTrimKnown = base !== undefined && !older.some((kind) => first.firstOf.has(kind))
     return yield* rebuild(context, { first, base, isTrimKnown, nonce: request.nonce }, request.decisions)
   }
 )
@@ -104,8 +104,6 @@ export const makePlan = Effect.fnUntraced(function*(context: RebuildContext, dec
   const objects = yield* fingerprint(context, new Set())
   const stored = yield* readStored(context)
   const first = yield* examine(context)
-  const tooNew = first.findings.find((finding) => finding.kind === "segment-too-new")
-  if (tooNew !== undefined) return yield* new SegmentTooNew({ key: tooNew.key, found: tooNew.reason })
   const id = yield* freshNonce
   const proposal = yield* propose(context, stored, first, { decisions, nonce: id })
   const markers = proposal.markers.map(({ epoch, slot, why }): RepairAction => ({

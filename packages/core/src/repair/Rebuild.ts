@@ -8,6 +8,7 @@ import { recoverProducers, type RecoveryContext } from "../epoch/RecoverProducer
 import { type Boundary, compareBoundaries } from "../format/Boundary.ts"
 import { lowestMark } from "../format/CursorSet.ts"
 import { type Manifest, maxEnds } from "../format/ManifestCodec.ts"
+import { slotKey } from "../format/ObjectKey.ts"
 import type { StoredProducer } from "../format/StoredProducer.ts"
 import { recordedTail } from "../manifest/Manifest.ts"
 import { sampleLogIds } from "../verify/Census.ts"
@@ -18,6 +19,7 @@ import { examine, type Examined } from "./Examine.ts"
 import { corrected, missingMarkers, type Proposal, recordNotes, recordOf, takenEnds, withDamage } from "./Proposal.ts"
 import { rebuildManifest, trimmedTo } from "./RebuiltManifest.ts"
 import { RepairUndecided } from "./RepairError.ts"
+import { refuseUncounted } from "./Uncounted.ts"
 
 /** What an operator decides where objects cannot. */
 export interface RepairDecisions {
@@ -31,7 +33,8 @@ export interface RepairDecisions {
   readonly logId?: string
   /**
    * The number of the last record that the log has had, 0 and up: asked where no segment reads any more, because all are
-   * trimmed or damaged; segments that read say it better. A number that is too large does no harm, it leaves out numbers.
+   * trimmed or damaged, or where the end marker of an epoch whose segments are gone stands above all that read. A number
+   * that is too large does no harm, it leaves out numbers; one below what segments say is of no account.
    */
   readonly lastSeq?: number
 }
@@ -51,24 +54,6 @@ const askLogId = (ids: ReadonlySet<string>) =>
   new RepairUndecided({
     question: `There are segments of ${ids.size} logs.`,
     choices: [...ids].map((value) => ({ option: "logId", value, means: "the objects of the others are not the log's" }))
-  })
-
-/**
- * No segment reads, and something stands above a first slot: there were segments below it, since end markers are put where
- * they end. How many records they had, nothing says.
- */
-const isUncounted = ({ base }: RebuildFrom, { census, evidence }: Examined): boolean =>
-  base === undefined && evidence.first === undefined && [...census.open.values()].some(({ high }) => high > 0)
-
-const askLastSeq = () =>
-  new RepairUndecided({
-    question: "No segment of the log reads, so nothing says which numbers its records have had.",
-    choices: [{
-      option: "lastSeq",
-      value: "",
-      means:
-        "the number of the last record that anybody has seen, or a larger one: the next record gets the one after it"
-    }]
   })
 
 /** Whose log it is; `undefined`: that of the first segment that reads. */
@@ -135,7 +120,7 @@ const contradictions: ReadonlyArray<FindingKind> = ["unrecorded-epoch", "manifes
 
 /** A manifest that the log would not open with, or that would leave out what is stored, is not proposed. */
 const refuseContradiction = (examined: Examined) => {
-  const found = examined.findings.find((finding) => contradictions.includes(finding.kind))
+  const found = contradictions.flatMap((kind) => examined.firstOf.get(kind) ?? []).at(0)
   return found === undefined ? Effect.void : Effect.fail(
     new RepairUndecided({
       question: `The objects contradict each other, no manifest fits them: ${describeFinding(found)}.`,
@@ -162,7 +147,19 @@ const rebuildProducers = Effect.fnUntraced(
 const isBefore = (stretch: { readonly epoch: number; readonly slot: number }, trim: Boundary): boolean =>
   compareBoundaries(stretch, trim) < 0
 
-/** The log as its objects tell. Fails `RepairUndecided`, and as a verification does. */
+/** What is lost at an end that is a guess is at most that much. */
+const asGuessed = (
+  stretch: DamagedStretch,
+  guessed: ReadonlySet<number>,
+  ends: ReadonlyArray<Boundary>
+): DamagedStretch => {
+  const { epoch, lost } = stretch
+  const isGuess = lost !== undefined && guessed.has(epoch) &&
+    ends.some((end) => end.epoch === epoch && end.seq === lost.to)
+  return isGuess ? { ...stretch, lost: { ...lost, exact: false } } : stretch
+}
+
+/** The log as its objects tell. Fails `RepairUndecided`, and as an examination does. */
 export const rebuild = Effect.fnUntraced(
   function*(context: RebuildContext, from: RebuildFrom, decisions: RepairDecisions) {
     const chosen = yield* chooseLogId(context, from.base, decisions)
@@ -177,9 +174,9 @@ export const rebuild = Effect.fnUntraced(
         choices: [{ option: "logId", value: "", means: "32 hexadecimal digits, from a copy of the manifest" }]
       })
     }
-    if (decisions.lastSeq === undefined && isUncounted(from, objects)) return yield* askLastSeq()
+    if (decisions.lastSeq === undefined) yield* refuseUncounted(context, { base: from.base, logId, objects })
     const { digest, maxSegmentBytes } = context
-    const draft = rebuildManifest({
+    const { guessed, manifest: draft, standIns } = rebuildManifest({
       logId,
       base: from.base,
       evidence: objects.evidence,
@@ -195,6 +192,7 @@ export const rebuild = Effect.fnUntraced(
     const trimmed = yield* decideTrim(from, decisions, corrected(draft, examined.evidence.corrected), examined)
     const { trim } = trimmed
     const stretches = examined.evidence.stretches.filter((stretch) => !isBefore(stretch, trim))
+      .map((stretch) => asGuessed(stretch, guessed, draft.ends))
     const ends = examined.ends.filter(({ epoch = 0, slot = 0 }) => !isBefore({ epoch, slot }, trim))
     const producers = yield* rebuildProducers(context, from, objects, trimmed)
     const all = { ...trimmed, ...(producers.length === 0 ? {} : { producers }) }
@@ -226,6 +224,9 @@ export const rebuild = Effect.fnUntraced(
         ...(compareBoundaries(trim, draft.trim) === 0
           ? []
           : [`the log starts after record ${trim.seq}: what was before it is taken for trimmed`]),
+        ...standIns.filter((epoch) => epoch >= trim.epoch).map((epoch) =>
+          `${slotKey(context.prefix, epoch, 0)} stands for lost records: nothing says in which segments they were`
+        ),
         ...recordNotes(stretches, ends)
       ]
     } satisfies Proposal as Proposal

@@ -2,8 +2,8 @@
  * One listing of everything below the log's prefix: what is the log's, what is garbage, what is foreign, and what the
  * manifest should know of and does not.
  *
- * Owns: counts, and the highest slot of each epoch that is not ended. Does not own: whether segments are right. Memory
- * grows with the number of epochs that are not recorded, not with objects.
+ * Owns: counts, and the lowest and highest slots of each epoch that is not ended. Does not own: whether segments are right.
+ * Memory grows with the number of epochs that are not recorded, not with objects.
  */
 import { Effect, Option, Stream } from "effect"
 import { isMarkerOf, isSegmentOf } from "../epoch/EndOfEpoch.ts"
@@ -19,11 +19,22 @@ import { retryWhilePassing, toStoreError } from "../store/StoreRetry.ts"
 import { type StoreError, UnexpectedResponse } from "../WalError.ts"
 import { type Finding, slotFinding } from "./Finding.ts"
 import type { LookAgain } from "./LogLook.ts"
+import { lookedAbove } from "./ProvenDurable.ts"
 
-/** The lowest and the highest stored slot of an epoch. */
+/** What is stored of an epoch: its lowest and its highest slots. */
 export interface SlotRange {
   readonly low: number
   readonly high: number
+  /** The highest ones, descending: barriers that stand there have segments below them. */
+  readonly top: ReadonlyArray<number>
+}
+
+/** Slots in `top`, at most: more than there are barriers, which double their distance, and an end marker. */
+const keptTop = 16
+
+const withTop = (top: ReadonlyArray<number>, slot: number): ReadonlyArray<number> => {
+  if (slot <= (top[keptTop - 1] ?? -1) || top.includes(slot)) return top
+  return [...top, slot].sort((left, right) => right - left).slice(0, keptTop)
 }
 
 /** What a manifest leads to. */
@@ -61,6 +72,8 @@ export class Census {
   private readonly ends: ReadonlyMap<number, number>
   /** Epochs about which something was said already. */
   private readonly told = new Set<number>()
+  /** By epoch without an end: objects above its first slot that were looked at. */
+  private readonly looked = new Map<number, number>()
 
   constructor(context: CensusContext) {
     this.context = context
@@ -91,8 +104,12 @@ export class Census {
       return
     }
     if (end !== undefined) return
-    const range = this.open.get(slot.epoch) ?? { low: slot.slot, high: slot.slot }
-    this.open.set(slot.epoch, { low: Math.min(range.low, slot.slot), high: Math.max(range.high, slot.slot) })
+    const { high, low, top } = this.open.get(slot.epoch) ?? { low: slot.slot, high: slot.slot, top: [] }
+    this.open.set(slot.epoch, {
+      low: Math.min(low, slot.slot),
+      high: Math.max(high, slot.slot),
+      top: withTop(top, slot.slot)
+    })
     if (known === undefined || slot.epoch === known.manifest.live || slot.epoch <= known.unknownThrough) return
     return yield* this.judgeUnrecorded(slot, known.manifest)
   })
@@ -110,7 +127,17 @@ export class Census {
     )
   }
 
-  /** Something in an epoch that has no end and is not live: it ended at slot 0, or the manifest does not know it. */
+  /** Whether to look at one more object of the epoch that is not its first slot. */
+  private looksAgain(epoch: number): boolean {
+    const count = this.looked.get(epoch) ?? 0
+    this.looked.set(epoch, count + 1)
+    return count < lookedAbove
+  }
+
+  /**
+   * Something in an epoch that has no end and is not live: it ended at slot 0, or the manifest does not know it. It did not
+   * end there where a segment stands in that slot, or knows that one was durable: it can have been trimmed since.
+   */
   private readonly judgeUnrecorded = Effect.fnUntraced(function*(
     this: Census,
     slot: ListedSlotObject,
@@ -118,13 +145,14 @@ export class Census {
   ): Effect.fn.Return<Finding | undefined, StoreError, ObjectStore> {
     const isNewer = slot.epoch > manifest.epoch
     if (this.told.has(slot.epoch)) return
-    if (!isNewer && slot.slot > 0) {
-      this.beyondEnds++
+    const isOrphan = !isNewer && slot.slot > 0
+    const header = isOrphan && !this.looksAgain(slot.epoch) ? undefined : yield* this.header(slot)
+    const isOurs = header !== undefined && header.logId === manifest.log_id
+    const isKnown = isOurs && (isNewer || isSegmentOf(header, { ...slot, logId: manifest.log_id }))
+    if (!isKnown || isOrphan && header.watermarkSlot === 0) {
+      if (isOrphan) this.beyondEnds++
       return
     }
-    const header = yield* this.header(slot)
-    if (header === undefined || header.logId !== manifest.log_id) return
-    if (!isNewer && !isSegmentOf(header, { ...slot, logId: manifest.log_id })) return
     const look = yield* this.context.lookAgain
     // Taken over since.
     if (look !== undefined && (isNewer ? look.epoch >= slot.epoch : look.live >= slot.epoch)) return

@@ -1,7 +1,7 @@
 /**
  * The log as it has to be: which slots each epoch holds, and the points that the manifest knows exactly.
  *
- * Taken from a manifest; or, where there is none, from a listing, and then nothing but the slots is known.
+ * Taken from a manifest; where there is none, from what is stored (`ObjectMap.ts`).
  */
 import type { Boundary } from "../format/Boundary.ts"
 import type { DamagedSlots, Manifest } from "../format/ManifestCodec.ts"
@@ -30,6 +30,8 @@ export interface LogMap {
   readonly logId: string | undefined
   /** What the first slot follows; `undefined`: only that slot says it. */
   readonly start: Boundary | undefined
+  /** The highest trim point that is known; the log can have been trimmed further where it has no manifest. */
+  readonly trim: Boundary | undefined
   /** Ascending; none is empty. */
   readonly spans: ReadonlyArray<Span>
   readonly points: ReadonlyMap<string, ReadonlyArray<KnownPoint>>
@@ -62,7 +64,7 @@ const collectPoints = (manifest: Manifest, ends: ReadonlyArray<Boundary>): LogMa
 }
 
 /** An epoch whose end is not recorded. One slot more than is stored, so that the end itself is looked at. */
-const openSpan = (epoch: number, from: number, high: number): Span => ({
+export const openSpan = (epoch: number, from: number, high: number): Span => ({
   epoch,
   from,
   end: Math.max(high + 1, from) + 1,
@@ -94,20 +96,9 @@ export const mapOf = (
   return {
     logId: manifest.log_id,
     start: trim,
+    trim,
     spans: spans.filter((span) => span.from < span.end).sort((a, b) => a.epoch - b.epoch),
     points: collectPoints(manifest, ends)
-  }
-}
-
-/** The map of a log without a manifest: what is stored, each epoch as far as it goes. */
-export const mapOfObjects = (stored: OpenRanges, logId: string | undefined): LogMap => {
-  const epochs = [...stored].sort(([left], [right]) => left - right)
-  return {
-    logId,
-    start: undefined,
-    // Only the first epoch can have been trimmed in part.
-    spans: epochs.map(([epoch, { high, low }], index) => openSpan(epoch, index === 0 ? low : 0, high)),
-    points: new Map()
   }
 }
 
@@ -115,9 +106,11 @@ export const mapOfObjects = (stored: OpenRanges, logId: string | undefined): Log
 export const slotsOf = (map: LogMap): number =>
   map.spans.reduce((sum, span) => sum + span.end - span.from - (span.open ? 1 : 0), 0)
 
-/** All places, in the order of the log. */
-export function* placesOf(map: LogMap): Generator<Place> {
-  for (const { end, epoch, from } of map.spans) for (let slot = from; slot < end; slot++) yield { epoch, slot }
+/** All places, in the order of the log, but for those that have become of no account when it is their turn. */
+export function* placesOf(map: LogMap, isPassed: (place: Place) => boolean): Generator<Place> {
+  for (const { end, epoch, from } of map.spans) {
+    for (let slot = from; slot < end; slot++) if (!isPassed({ epoch, slot })) yield { epoch, slot }
+  }
 }
 
 /** A place, or the point after the last one of its epoch. */

@@ -6,12 +6,12 @@
  */
 import { Effect } from "effect"
 import { isSegmentOf } from "../epoch/EndOfEpoch.ts"
-import { listSlots, lookAtReadable, type LookContext } from "../epoch/SlotLook.ts"
+import { lookAtReadable, type LookContext, lowestSlots } from "../epoch/SlotLook.ts"
 import type { Place } from "../read/LogView.ts"
 import type { LogLook } from "./LogLook.ts"
 
 /** Slots above that are looked at: more than any writer can have in flight, 8 workers of depth 8. */
-const lookedAbove = 2 * 64
+export const lookedAbove = 2 * 64
 
 export interface Proof {
   /** All slots below this one were durable. */
@@ -31,9 +31,8 @@ export const proveDurable = Effect.fnUntraced(function*(
   if (look !== undefined && look.checkpoint.epoch === place.epoch && look.checkpoint.slot > place.slot) {
     proofs.push({ through: look.checkpoint.slot, by: "the manifest's checkpoint says that it was durable" })
   }
-  const listed = yield* listSlots(context, place.epoch, place.slot + 1)
-  const slots = listed.map((one) => one.slot).filter((slot) => slot > place.slot).sort((a, b) => a - b)
-  const headers = yield* lookAtReadable(context, place.epoch, slots.slice(0, lookedAbove))
+  const above = yield* lowestSlots(context, place.epoch, { from: place.slot + 1, count: lookedAbove })
+  const headers = yield* lookAtReadable(context, place.epoch, above)
   for (const header of headers) {
     const isOurs = isSegmentOf(header, { logId: context.logId ?? header.logId, epoch: place.epoch, slot: header.slot })
     if (!isOurs || header.watermarkSlot <= place.slot) continue

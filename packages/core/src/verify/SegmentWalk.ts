@@ -8,7 +8,6 @@
  * on with the next point that is known exactly · what is held does not grow with the log.
  */
 import { Effect } from "effect"
-import { lookAt } from "../epoch/SlotLook.ts"
 import { type Boundary, compareBoundaries } from "../format/Boundary.ts"
 import { boundaryAfter } from "../format/ChainHash.ts"
 import { linkOf, trimOf } from "../format/Extensions.ts"
@@ -19,7 +18,8 @@ import type { StoreError } from "../WalError.ts"
 import { fetchAgain, type FetchContext, type Fetched, misplacement } from "./FetchSlot.ts"
 import { type Finding, type FindingKind, type LostNumbers, slotFinding } from "./Finding.ts"
 import { endedSince, type LogLook, type LookAgain } from "./LogLook.ts"
-import { type LogMap, pointsAfter, pointsAt, type Span } from "./LogMap.ts"
+import { type LogMap, pointsAt, type Span } from "./LogMap.ts"
+import { lossEnd } from "./LossEnd.ts"
 import { type Proof, proveDurable } from "./ProvenDurable.ts"
 
 /** What the walk tells. */
@@ -41,6 +41,7 @@ export interface WalkContext extends FetchContext {
 
 type Judged = Effect.Effect<ReadonlyArray<WalkStep>, StoreError, ObjectStore>
 
+type Missing = Fetched & { readonly _tag: "Missing" }
 type Whole = Fetched & { readonly _tag: "Whole" }
 type Broken = Fetched & { readonly _tag: "Broken" }
 
@@ -60,8 +61,8 @@ export class SegmentWalk {
   private writer: { readonly epoch: number; readonly nonce: string } | undefined = undefined
   /** The epoch has ended before its span did. */
   private endedEpoch: number | undefined = undefined
-  /** How far a loss reaches that was told. */
-  private toldTo: Place | undefined = undefined
+  /** The loss that was told last: its first slot, and where it ends. */
+  private told: { readonly from: Place; readonly to: Place } | undefined = undefined
   /** What was proven last: it holds for slots further up too. */
   private proof: (Proof & { readonly epoch: number }) | undefined = undefined
   /** Trimmed while the walk went on: nothing before it is looked at any more. */
@@ -93,7 +94,8 @@ export class SegmentWalk {
     return [...entered, ...judged, ...(isLast ? [this.close(span.epoch)] : [])]
   })
 
-  private isPassed(place: Place): boolean {
+  /** Nothing is said of the place any more: its epoch has ended, or it was trimmed meanwhile. */
+  isPassed(place: Place): boolean {
     return this.endedEpoch === place.epoch || this.skipTo !== undefined && compareBoundaries(place, this.skipTo) < 0
   }
 
@@ -112,7 +114,7 @@ export class SegmentWalk {
       case "Refused":
         return Effect.fail(fetched.error)
       case "Missing":
-        return this.judgeMissing(span, fetched.place)
+        return this.judgeMissing(span, fetched)
       case "Broken":
         return this.judgeBroken(span, fetched)
       case "Whole":
@@ -225,7 +227,12 @@ export class SegmentWalk {
   }
 
   private isTold(place: Place): boolean {
-    return this.toldTo !== undefined && compareBoundaries(place, this.toldTo) < 0
+    return this.told !== undefined && compareBoundaries(place, this.told.to) < 0
+  }
+
+  /** It was looked at when the loss before it was told, and was known to be durable by then. */
+  private isKnownMissing(span: Span, place: Place): boolean {
+    return this.isTold(place) && (!span.open || this.told?.from.epoch === place.epoch)
   }
 
   /** What the manifest says of this point; after damage the walk takes it over. */
@@ -262,8 +269,11 @@ export class SegmentWalk {
     const from = this.before.seq + 1
     const isTold = this.isTold(place)
     if (!isTold) {
-      const { resumesAt, to } = yield* this.lossEnd(span, place, what.proof)
-      this.toldTo = resumesAt
+      const known = what.proof ?? (span.open ? yield* this.prove(place.epoch, place.slot + 1) : undefined)
+      const { resumesAt, to } = yield* lossEnd({ ...this.context, logId: this.logId }, place, known?.through ?? 0)
+      // Asked after that: what is deleted while it is looked at looks lost too, and is trimmed.
+      if (this.isTrimmed(place, yield* this.context.lookAgain)) return []
+      this.told = { from: place, to: resumesAt }
       this.before = { ...this.before, seq: Math.max(this.before.seq, to ?? 0) }
       if (to === undefined) {
         // At least one record was in it.
@@ -283,31 +293,6 @@ export class SegmentWalk {
     return [checked(0, bytes), ...this.comparePoints()]
   }
 
-  /** The next point that is known exactly, and the last number before it; `to` is absent where nothing more is known. */
-  private readonly lossEnd = Effect.fnUntraced(
-    function*(this: SegmentWalk, span: Span, place: Place, proof: Proof | undefined) {
-      const { context } = this
-      const known = proof ?? (span.open ? yield* this.prove(place.epoch, place.slot + 1) : undefined)
-      for (const point of pointsAfter(context.map, place)) {
-        const [exact] = pointsAt(context.map, point.place)
-        if (exact !== undefined) return { to: exact.boundary.seq, resumesAt: point.place }
-        if (point.isEnd) continue
-        const header = yield* lookAt(context, point.place.epoch, point.place.slot).pipe(
-          Effect.catchTag(["SegmentCorrupt", "SegmentTooNew"], () => Effect.succeed("unreadable" as const))
-        )
-        if (header === "unreadable") continue
-        if (header === undefined) {
-          // Not known to be durable: the log ends there, and what stands above is none of it.
-          if (point.span.open && point.place.slot >= (known?.through ?? 0)) return { resumesAt: point.place }
-          continue
-        }
-        const isHere = misplacement(header, { ...point.place, logId: this.logId ?? header.logId }) === undefined
-        if (isHere) return { to: header.firstSeq - 1, resumesAt: point.place }
-      }
-      return { resumesAt: place }
-    }
-  )
-
   private readonly prove = Effect.fnUntraced(function*(this: SegmentWalk, epoch: number, slot: number) {
     const known = this.proof
     if (known !== undefined && known.epoch === epoch && known.through > slot) return known
@@ -318,7 +303,8 @@ export class SegmentWalk {
   })
 
   /** Nothing is there: trimmed meanwhile, the end of the log, or a loss. */
-  private readonly judgeMissing = Effect.fnUntraced(function*(this: SegmentWalk, span: Span, place: Place) {
+  private readonly judgeMissing = Effect.fnUntraced(function*(this: SegmentWalk, span: Span, fetched: Missing) {
+    const { place } = fetched
     let proof: Proof | undefined
     if (span.open) {
       proof = yield* this.prove(place.epoch, place.slot)
@@ -328,7 +314,7 @@ export class SegmentWalk {
       if (ended === undefined ? proof === undefined : place.slot >= ended) return [this.close(span.epoch)]
     }
     // Stored since, where a writer is at work: what says that it was durable may be newer than the first look.
-    const again = yield* fetchAgain(this.context, place)
+    const again = this.isKnownMissing(span, place) ? fetched : yield* fetchAgain(this.context, place)
     if (again._tag !== "Missing") return yield* this.judgeSlot(span, again)
     // Asked after the slot: whatever the trim point is now, it was no further when the slot was not there.
     if (this.isTrimmed(place, yield* this.context.lookAgain)) return []

@@ -20,7 +20,8 @@ import { manifestProblems } from "./CheckManifest.ts"
 import type { FetchContext } from "./FetchSlot.ts"
 import { type Finding, objectFinding, slotFinding, type VerifyEvent, type VerifyReport } from "./Finding.ts"
 import { type LookAgain, lookAgain, lookOnly } from "./LogLook.ts"
-import { type LogMap, mapOf, mapOfObjects, slotsOf } from "./LogMap.ts"
+import { type LogMap, mapOf, slotsOf } from "./LogMap.ts"
+import { mapOfObjects } from "./ObjectMap.ts"
 import type { WalkStep } from "./SegmentWalk.ts"
 import { Tally } from "./Tally.ts"
 import { walkLog } from "./WalkLog.ts"
@@ -38,8 +39,8 @@ export interface VerifyContext extends FetchContext {
 export interface VerifyObserver {
   /** Each step of the walk, before it is counted. */
   readonly onStep: (step: WalkStep) => void
-  /** The census, when everything is listed. */
-  readonly onCensus: (census: Census) => void
+  /** The census, when everything is listed, and what is going to be walked. */
+  readonly onCensus: (census: Census, map: LogMap) => void
 }
 
 /** `undefined` in place of a manifest: there is none. */
@@ -185,18 +186,22 @@ const reportOf = ({ census, known, tally }: Parts, map: LogMap, durable: number)
   foreign: census.foreign
 })
 
-/** The segments, once the census has shown what there is. */
+/** The log as the manifest has it, or as it is stored, once the census has shown what there is. */
+const mapNow = Effect.fnUntraced(function*({ census, context, isAbsent, known }: Parts) {
+  if (isAbsent && census.open.size === 0) {
+    return yield* new ManifestMissing({ key: manifestKey(context.prefix), found: "no log here" })
+  }
+  return known === undefined
+    ? yield* mapOfObjects(context, census.open, context.assume?.logId)
+    : mapOf(known.manifest, known.ends, census.open, known.unknownThrough)
+})
+
+/** The segments. */
 const walkAll = (parts: Parts): Events =>
-  Stream.suspend((): Events => {
-    const { again, census, context, isAbsent, known, tally } = parts
-    if (isAbsent && census.open.size === 0) {
-      return Stream.fail(new ManifestMissing({ key: manifestKey(context.prefix), found: "no log here" }))
-    }
-    const map = known === undefined
-      ? mapOfObjects(census.open, context.assume?.logId)
-      : mapOf(known.manifest, known.ends, census.open, known.unknownThrough)
+  Stream.unwrap(Effect.map(mapNow(parts), (map): Events => {
+    const { again, census, context, known, tally } = parts
     tally.segmentsTotal = slotsOf(map)
-    context.observer?.onCensus(census)
+    context.observer?.onCensus(census, map)
     const { steps, walk } = walkLog({ ...context, map, lookAgain: again }, context.prefetch)
     const told = steps.pipe(
       Stream.map((step) => {
@@ -212,7 +217,7 @@ const walkAll = (parts: Parts): Events =>
       return Stream.fromIterable<VerifyEvent>([...found, tally.progress, reportOf(parts, map, durable)])
     })
     return Stream.concat(told, last)
-  })
+  }))
 
 /** How the manifest is looked at again: one that is only assumed stays as it is. */
 const againOf = (context: VerifyContext, known: KnownLog | undefined): LookAgain => {

@@ -12,8 +12,8 @@ export const walkLog = (
   prefetch: number
 ): { readonly walk: SegmentWalk; readonly steps: Stream.Stream<WalkStep, StoreError, ObjectStore> } => {
   const walk = new SegmentWalk(context)
-  const steps = Stream.fromIterable({ [Symbol.iterator]: () => placesOf(context.map) }).pipe(
-    Stream.rechunk(1),
+  const places = { [Symbol.iterator]: () => placesOf(context.map, (place) => walk.isPassed(place)) }
+  const steps = Stream.fromIterable(places, { chunkSize: 1 }).pipe(
     Stream.mapEffect((place) => fetchSlot(context, place), { concurrency: prefetch }),
     Stream.mapEffect((fetched) => walk.judge(fetched)),
     Stream.flattenIterable

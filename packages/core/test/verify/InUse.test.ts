@@ -55,6 +55,28 @@ const running = Effect.fnUntraced(function*() {
 
 const verifying = (given: ObjectStore["Service"]) => onStore(WalVerify.report({ ...identity, prefetch: 2 }), given)
 
+/** What is found where something happens to a new log right before a request, for every `step`-th request in turn. */
+const atEachRequest = Effect.fnUntraced(function*(make: typeof running, meanwhile: Meanwhile, step: number) {
+  const rehearsal = yield* make()
+  const counter = FaultyObjectStore.make(rehearsal.world.memory.store)
+  yield* drive(verifying(counter.store))
+  const total = counter.requests.length
+  const found = []
+  for (let nth = 0; nth < total; nth += step) {
+    const { wal, world } = yield* make()
+    const faults = FaultyObjectStore.make(world.memory.store)
+    const hold = yield* gate
+    let count = 0
+    faults.rule(() => count++ === nth ? { _tag: "HoldBefore", gate: hold } : undefined)
+    const verification = yield* Effect.forkChild(verifying(faults.store), { startImmediately: true })
+    yield* advanceUntil(() => count > nth)
+    yield* Effect.orDie(meanwhile(world, wal))
+    yield* openGate(hold)
+    found.push({ at: `before request ${nth} of ${total}`, ...yield* drive(Fiber.join(verification)) })
+  }
+  return found
+})
+
 describe("verify beside a writer", () => {
   for (
     const [name, meanwhile, step] of [
@@ -67,26 +89,24 @@ describe("verify beside a writer", () => {
   ) {
     it.effect(`that ${name} before one of its requests: finds nothing`, () =>
       Effect.gen(function*() {
-        const rehearsal = yield* running()
-        const counter = FaultyObjectStore.make(rehearsal.world.memory.store)
-        yield* drive(verifying(counter.store))
-        const total = counter.requests.length
-        for (let nth = 0; nth < total; nth += step) {
-          const { wal, world } = yield* running()
-          const faults = FaultyObjectStore.make(world.memory.store)
-          const hold = yield* gate
-          let count = 0
-          faults.rule(() => count++ === nth ? { _tag: "HoldBefore", gate: hold } : undefined)
-          const verification = yield* Effect.forkChild(verifying(faults.store), { startImmediately: true })
-          yield* advanceUntil(() => count > nth)
-          yield* Effect.orDie(meanwhile(world, wal))
-          yield* openGate(hold)
-          const { findings, report } = yield* drive(Fiber.join(verification))
-          assert.deepStrictEqual(findings.map(short), [], `before request ${nth} of ${total}`)
+        for (const { at, findings, report } of yield* atEachRequest(running, meanwhile, step)) {
+          assert.deepStrictEqual(findings.map(short), [], at)
           assert.isAtLeast(report.durable, 40)
         }
       }), 60_000)
   }
+
+  it.effect("that trims what is damaged: finds the damage as it is, or nothing", () =>
+    Effect.gen(function*() {
+      const damaged = Effect.fnUntraced(function*() {
+        const { wal, world } = yield* running()
+        world.memory.damage(world.key(1, 1), (bytes) => bytes.with(70, (bytes[70] ?? 0) ^ 1))
+        return { wal, world }
+      })
+      for (const { at, findings } of yield* atEachRequest(damaged, trimInto, 1)) {
+        assert.includeDeepMembers([[], ["segment-corrupt 1/1 6-10"]], [findings.map(short)], at)
+      }
+    }), 60_000)
 
   it.effect("a listing of one object a page, and a writer at work between any two pages", () =>
     Effect.gen(function*() {

@@ -3,7 +3,17 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { encodeSegment } from "../../src/format/SegmentCodec.ts"
 import { nodeDigest } from "../../src/node/NodeDigest.ts"
-import { drive, encode, makeWorld, prefix, records, store, type World } from "../scenarios/World.ts"
+import {
+  advanceUntil,
+  drive,
+  encode,
+  holdCreates,
+  makeWorld,
+  prefix,
+  records,
+  store,
+  type World
+} from "../scenarios/World.ts"
 import { bytesAt, check, found, makeEpochs, short } from "./Checked.ts"
 
 const manifest = `${prefix}manifest.json`
@@ -78,6 +88,41 @@ describe("verify", () => {
         checkpoint: { ...current.trim, epoch: 1, slot: 0 }
       }))
       assert.include(yield* found(world), "unrecorded-epoch 2/0")
+    }))
+
+  it.effect("knows such a manifest where the first slots of that epoch have been trimmed since", () =>
+    Effect.gen(function*() {
+      const world = yield* makeWorld({ retention: { policy: "committed" } })
+      const first = yield* drive(world.process("a").open())
+      yield* store(first, records(20))
+      yield* first.commit(20)
+      yield* drive(first.trim(20))
+      yield* drive(first.close)
+      const old = yield* world.manifest
+      const wal = yield* drive(world.process("b").open())
+      yield* store(wal, records(50, 21))
+      yield* wal.commit(45)
+      yield* drive(wal.trim(45))
+      yield* advanceUntil(() => !world.memory.objects.has(world.key(2, 4)))
+      yield* drive(wal.close)
+      yield* world.editManifest(() => ({ ...old, epoch: old.epoch + 1 }))
+      assert.deepStrictEqual(yield* found(world), ["unrecorded-epoch 2/5"])
+    }))
+
+  it.effect("does not take orphans for it: segments above an end at slot 0, which know of nothing durable before them", () =>
+    Effect.gen(function*() {
+      const world = yield* makeEpochs(1, { parallelPut: { workers: 4 } })
+      const stored = world.slots.length
+      const process = world.process("a")
+      const wal = yield* drive(process.open())
+      yield* holdCreates(process, "000000000000.seg")
+      yield* wal.append(records(20, 21))
+      // The end marker of the epoch before, and three of four slots.
+      yield* advanceUntil(() => world.slots.length === stored + 4)
+      process.crash()
+      yield* drive(world.process("b").open())
+      const { report } = yield* check(world)
+      assert.deepInclude(report, { intact: true, garbage: { belowTrim: 0, beyondEnds: 3 } })
     }))
 
   it.effect("names each contradiction of a manifest with itself", () =>

@@ -4,5 +4,6 @@
  */
 export const regressions: ReadonlyArray<{ readonly seed: number; readonly what: string }> = [
   { seed: 334, what: "an end marker that could not be read was taken for a segment" },
-  { seed: 1238, what: "a damaged end marker kept a log with a spool closed that had no need of it" }
+  { seed: 1238, what: "a damaged end marker kept a log with a spool closed that had no need of it" },
+  { seed: 5100805, what: "damage that was trimmed while a log was verified made healthy segments look doubled" }
 ]

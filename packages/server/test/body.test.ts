@@ -1,8 +1,9 @@
 /** Bodies in pieces: what is given back of them, and when. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { randomBytes } from "node:crypto"
 import { Readable, Writable } from "node:stream"
-import { gzipSync } from "node:zlib"
+import { createGunzip, gzipSync } from "node:zlib"
 import { type Body, discardBody, wholeBody, wholeLines } from "../src/body/Body.ts"
 import { Feed } from "../src/body/Feed.ts"
 import { Hold } from "../src/body/Hold.ts"
@@ -11,7 +12,7 @@ import { RequestBody } from "../src/RequestBody.ts"
 import { Settings } from "../src/Settings.ts"
 import { append, call, json } from "./support/Client.ts"
 import { settingsOf, startServer } from "./support/TestServer.ts"
-import { turn } from "./support/Wait.ts"
+import { turn, until } from "./support/Wait.ts"
 
 /** So many pieces of these sizes in turn, each byte another than that before it. */
 const piecesOf = (count: number, ...sizes: ReadonlyArray<number>): ReadonlyArray<Buffer> => {
@@ -116,6 +117,31 @@ describe("a body in pieces", () => {
       assert.isTrue(Buffer.concat(written).equals(Buffer.concat(given)))
       assert.isBelow(written.length, 50)
       assert.strictEqual(budget.heldBytes, 0)
+    }))
+
+  it.effect("is off the account when it is given up while it is unpacked", () =>
+    Effect.gen(function*() {
+      const budget = { heldBytes: 0, limitBytes: 1_000_000 }
+      const packed = gzipSync(Buffer.concat([randomBytes(300_000), Buffer.alloc(10_000_000)]))
+      const gunzip = createGunzip()
+      const write = gunzip.write.bind(gunzip)
+      let calledBack = 0
+      const watched = Object.assign(gunzip, {
+        write: (piece: Uint8Array, done: (error?: Error | null) => void) =>
+          write(piece, (error) => {
+            done(error)
+            calledBack++
+          })
+      })
+      const hold = new Hold(budget)
+      const feed = new Feed(watched, hold)
+      for (let at = 0; at < 240_000; at += 60_000) feed.add(packed.subarray(at, at + 60_000))
+      gunzip.destroy()
+      hold.release()
+      // When the piece is done that was being unpacked.
+      yield* until(() => calledBack > 0)
+      yield* turn
+      assert.deepStrictEqual([calledBack, budget.heldBytes], [1, 0])
     }))
 
   it.effect.each(["identity", "gzip"])(

@@ -20,7 +20,6 @@ export class HandledAcks<A, E> {
   private handled = 0
   /** Of the first batch that waits, so many are acknowledged already. */
   private begun = 0
-  private isOver = false
 
   constructor(parts: HandledAcksParts<A, E>) {
     this.parts = parts
@@ -47,14 +46,9 @@ export class HandledAcks<A, E> {
     })
   }
 
-  /** Acknowledges also what is handled of a batch that is not handled to its end. Nothing is acknowledged from then on. */
+  /** Acknowledges also what is handled of a batch that is not handled to its end. What is handled later still is. */
   get finish(): Effect.Effect<void, E> {
-    return this.advance.pipe(
-      Effect.andThen(this.turns.withPermit(Effect.suspend(() => this.acknowledgePart()))),
-      Effect.ensuring(Effect.sync(() => {
-        this.isOver = true
-      }))
-    )
+    return Effect.andThen(this.advance, this.turns.withPermit(Effect.suspend(() => this.acknowledgePart())))
   }
 
   private get advance(): Effect.Effect<void, E> {
@@ -63,9 +57,10 @@ export class HandledAcks<A, E> {
 
   private acknowledgeWhole(): Effect.Effect<void, E> {
     const [first] = this.waiting
-    if (first === undefined || first.last > this.handled || this.isOver) return Effect.void
-    return Effect.flatMap(this.parts.acknowledge(first.elements), () => {
+    if (first === undefined || first.last > this.handled) return Effect.void
+    return Effect.flatMap(this.acknowledge(first.elements.slice(this.begun)), () => {
       this.waiting.shift()
+      this.begun = 0
       this.parts.onAcknowledged(first.last)
       return this.acknowledgeWhole()
     })
@@ -74,9 +69,12 @@ export class HandledAcks<A, E> {
   private acknowledgePart(): Effect.Effect<void, E> {
     const [first] = this.waiting
     const done = first?.elements.filter((_, index) => first.reached(index) <= this.handled) ?? []
-    if (!Array.isReadonlyArrayNonEmpty(done)) return Effect.void
-    return Effect.map(this.parts.acknowledge(done), () => {
+    return Effect.map(this.acknowledge(done.slice(this.begun)), () => {
       this.begun = done.length
     })
+  }
+
+  private acknowledge(elements: ReadonlyArray<A>): Effect.Effect<unknown, E> {
+    return Array.isReadonlyArrayNonEmpty(elements) ? this.parts.acknowledge(elements) : Effect.void
   }
 }

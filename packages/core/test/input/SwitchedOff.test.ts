@@ -99,6 +99,22 @@ describe("an input on a log that is switched off", () => {
       })
     ))
 
+  it.effect("what is committed after the end of the deliveries is acknowledged, each element once", () =>
+    switchedOff((wal, lines) =>
+      Effect.gen(function*() {
+        const { acked, onDurable } = yield* makeSource
+        const input = DurableInput.make(wal, Stream.fromIterable(records(10)), { onDurable })
+        const taken = yield* input.deliveries.pipe(
+          Stream.tap((delivery) => delivery.seq <= 2 ? delivery.commit : Effect.void),
+          Stream.runCollect
+        )
+        assert.deepStrictEqual(acked, names(1, 2))
+        assert.include(lines, "the input stops with 8 elements that are not acknowledged to their source")
+        yield* Effect.forEach(taken.slice(2), ({ commit }) => commit)
+        assert.deepStrictEqual(acked, names(1, 10))
+      })
+    ))
+
   it.effect.each([1, 5])(
     "an acknowledgement that fails, of element %d, fails the run",
     (failing) =>

@@ -50,7 +50,8 @@ export class Feed {
     // From here on it counts as what becomes of it: the two together are never more than the larger of them.
     this.hold.take(-piece.length)
     this.target.write(piece, (error) => {
-      if (error === null || error === undefined) this.handOn()
+      // One that was destroyed meanwhile calls back without an error, when the account of the request is closed.
+      if (!this.target.destroyed && (error === null || error === undefined)) this.handOn()
     })
   }
 

@@ -256,7 +256,7 @@ export class LogEngine {
       index: this.index,
       fate: this.fate,
       current: () => this.coordinator.current,
-      commit: Effect.suspend(() => this.coordinator.commit)
+      wantManifest: () => this.coordinator.want()
     })
   }
 

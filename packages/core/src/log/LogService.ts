@@ -47,6 +47,8 @@ const makeTrim = (engine: LogEngine): WalService["trim"] =>
     // What is not durable yet was not meant: it names no record.
     const { trimming } = engine
     trimming.requestedSeq = Math.max(trimming.requestedSeq, Math.min(seq, engine.ledger.durable.seq))
+    // Before the first look everything counts as young.
+    yield* trimming.refresh
     yield* engine.coordinator.commit
     return engine.coordinator.current.trim.seq
   })

@@ -59,6 +59,9 @@ export class ManifestCoordinator {
   private readonly events = new Signal()
   private pendingSegments = 0
   private pendingSince: number | undefined = undefined
+  /** Commits that were asked for and that nobody waits for: all so far, and those that are stored. */
+  private wants = 0
+  private storedWants = 0
   private notBefore = 0
   private failures = 0
   /** A newer writer was seen: nothing is written any more, whatever is still asked for. */
@@ -87,6 +90,12 @@ export class ManifestCoordinator {
 
   /** A cursor has changed. */
   cursorChanged(): void {
+    this.events.wake()
+  }
+
+  /** Writes the manifest as soon as the store takes it; nobody waits for that. */
+  want(): void {
+    this.wants++
     this.events.wake()
   }
 
@@ -123,6 +132,7 @@ export class ManifestCoordinator {
       pendingSegments: this.pendingSegments,
       pendingSinceMillis: this.pendingSince,
       requested: this.waiters.size > 0,
+      wanted: this.wants > this.storedWants,
       cursorDirtySinceMillis: this.parts.cursors.dirtySinceMillis,
       cursorUnstoredRecords: this.parts.cursors.unstoredRecords,
       carrierDueMillis: this.parts.carrierDueMillis(nowMillis),
@@ -138,6 +148,7 @@ export class ManifestCoordinator {
   private readonly write = Effect.fnUntraced(function*(this: ManifestCoordinator) {
     const waiters = [...this.waiters]
     const segments = this.pendingSegments
+    const { wants } = this
     const startedAt = yield* monotonicNow
     const swapped = yield* Effect.result(
       swapManifest(this.settings.access, this.held, {
@@ -167,6 +178,7 @@ export class ManifestCoordinator {
     this.notBefore = 0
     this.pendingSegments -= segments
     this.pendingSince = this.pendingSegments > 0 ? startedAt : undefined
+    this.storedWants = wants
     this.parts.stats.manifestCommits++
     this.parts.cursors.stored(this.held.manifest.cursors)
     this.parts.onTrimmed(this.held.manifest.trim)

@@ -15,6 +15,8 @@ export interface ManifestSituation {
   readonly pendingSinceMillis: number | undefined
   /** Somebody waits for a commit: trim, close. */
   readonly requested: boolean
+  /** Something is to be stored soon, and nobody waits for it. */
+  readonly wanted: boolean
   /** Since when a cursor change is not stored. */
   readonly cursorDirtySinceMillis: number | undefined
   readonly cursorUnstoredRecords: number
@@ -55,7 +57,9 @@ const segmentsDue = (settings: ManifestPolicySettings, situation: ManifestSituat
 
 export const decideCommit = (settings: ManifestPolicySettings, situation: ManifestSituation): ManifestDecision => {
   if (situation.requested) return { _tag: "Commit" }
-  const due = earlier(segmentsDue(settings, situation), cursorDue(settings, situation))
+  const due = situation.wanted
+    ? situation.nowMillis
+    : earlier(segmentsDue(settings, situation), cursorDue(settings, situation))
   if (due === undefined) return { _tag: "Wait" }
   const at = Math.max(due, situation.notBeforeMillis)
   return at <= situation.nowMillis ? { _tag: "Commit" } : { _tag: "WaitUntil", atMillis: at }

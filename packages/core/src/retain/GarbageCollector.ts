@@ -14,6 +14,7 @@ import { type Boundary, compareBoundaries } from "../format/Boundary.ts"
 import { epochPrefix, parseSlotKey, segmentsPrefix, slotKey, type SlotName } from "../format/ObjectKey.ts"
 import { maxMarkerBytes } from "../format/SegmentCodec.ts"
 import type { LogStats } from "../observe/LogStats.ts"
+import { KeyOrder } from "../store/KeyOrder.ts"
 import { followPages } from "../store/ListPages.ts"
 import { type ListedObject, type ListPage, ObjectStore } from "../store/ObjectStore.ts"
 import { type Backoff, pauseBeforeRetry, retryWhilePassing } from "../store/StoreRetry.ts"
@@ -162,15 +163,25 @@ export class GarbageCollector {
     const startAfter = epochPrefix(prefix, first)
     const context: LookContext = { ...this.settings, attempts }
     const list: typeof store.list = (request) => retryWhilePassing(store.list(request), context)
-    yield* followPages(
-      list,
-      { prefix: segmentsPrefix(prefix), startAfter },
-      (listed) => this.sweepPage(context, listed, trim)
-    )
+    const order = new KeyOrder()
+    yield* followPages(list, { prefix: segmentsPrefix(prefix), startAfter }, (listed) => {
+      order.add(listed.objects)
+      return Effect.map(
+        this.sweepPage(context, listed, trim),
+        () => this.again.length < maxAgain && !order.hasPassed(this.behindGarbage(trim))
+      )
+    })
     return this.again.length < maxAgain
   })
 
-  /** Answers whether the next page can hold more of it. */
+  /** No garbage has this key or a higher one. */
+  private behindGarbage(trim: Boundary): string {
+    const { endOf, prefix } = this.settings
+    // An epoch that goes on has no end beyond which something could be: what is above its trim point is the log.
+    const isLive = endOf(trim.epoch) === undefined
+    return isLive ? slotKey(prefix, trim.epoch, trim.slot) : epochPrefix(prefix, trim.epoch + 1)
+  }
+
   private readonly sweepPage = Effect.fnUntraced(
     function*(this: GarbageCollector, context: LookContext, listed: ListPage, trim: Boundary) {
       const garbage: Array<string> = []
@@ -178,13 +189,6 @@ export class GarbageCollector {
         if (yield* this.isGarbage(context, object, trim)) garbage.push(object.key)
       }
       yield* this.remove(garbage)
-      const last = listed.objects.at(-1)
-      const { endOf, prefix } = this.settings
-      // An epoch that goes on has no end beyond which something could be: what is above its trim point is the log.
-      const isLive = endOf(trim.epoch) === undefined
-      const end = isLive ? slotKey(prefix, trim.epoch, trim.slot) : epochPrefix(prefix, trim.epoch + 1)
-      const isBeyond = last !== undefined && last.key >= end
-      return this.again.length < maxAgain && !isBeyond
     }
   )
 

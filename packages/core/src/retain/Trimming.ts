@@ -7,7 +7,7 @@
  * Invariants: a look follows a stored manifest, so an idle log makes none · no manifest waits for a look, however long it
  * takes · a closing log starts none.
  */
-import { Effect } from "effect"
+import { Effect, Semaphore } from "effect"
 import { type Boundary, compareBoundaries } from "../format/Boundary.ts"
 import type { CursorSet } from "../format/CursorSet.ts"
 import type { Manifest } from "../format/ManifestCodec.ts"
@@ -22,8 +22,8 @@ export interface TrimmingParts extends Omit<AgeLimitsParts, "trim"> {
   readonly fate: LogFate
   /** The manifest as it is stored. */
   readonly current: () => Manifest
-  /** Has the manifest written, and waits for that. */
-  readonly commit: Effect.Effect<void, WalEnd>
+  /** Has the manifest written soon. */
+  readonly wantManifest: () => void
 }
 
 /** Decides the trim point for each manifest body, by what is known then. */
@@ -33,6 +33,7 @@ export class Trimming {
   private readonly parts: TrimmingParts
   private readonly ages: ReturnType<typeof makeAgeLimits>
   private readonly events = new Signal()
+  private readonly turns = Semaphore.makeUnsafe(1)
 
   constructor(parts: TrimmingParts) {
     this.parts = parts
@@ -58,17 +59,27 @@ export class Trimming {
 
   /** Looks at what has aged, where it is time for that, after a manifest is stored; until interrupted. */
   get run(): Effect.Effect<never> {
-    return Effect.forever(Effect.andThen(this.events.wait, Effect.suspend(() => this.look())))
+    const look = Effect.suspend(() => this.look())
+    // It fails with the end of the log, which interrupts this too.
+    return Effect.forever(Effect.andThen(this.events.wait, Effect.ignore(look)))
+  }
+
+  /**
+   * Looks at what has aged, where it is time for that: for who is going to ask for a trim point. Answers whether something
+   * is known that was not. Fails when the log ends meanwhile.
+   */
+  get refresh(): Effect.Effect<boolean, WalEnd> {
+    const { fate } = this.parts
+    // Closing has no time to look: the next writer does.
+    const look = Effect.suspend(() => fate.refusesAppends ? Effect.succeed(false) : this.ages.refresh)
+    return Effect.raceFirst(fate.awaitEnd, this.turns.withPermit(look))
   }
 
   private readonly look = Effect.fnUntraced(function*(this: Trimming) {
-    // Closing has no time to look: the next writer does.
-    if (this.parts.fate.refusesAppends) return
-    const isNew = yield* this.ages.refresh
+    const isNew = yield* this.refresh
     const { cursors, trim } = this.parts.current()
     const letsGo = isNew && compareBoundaries(this.next(trim, cursors), trim) > 0
-    if (!letsGo || this.parts.fate.refusesAppends) return
-    // Without it what has aged would stay until somebody writes again. A log that is over meanwhile writes nothing.
-    yield* Effect.exit(this.parts.commit)
+    // Without it what has aged would stay until somebody writes again.
+    if (letsGo) this.parts.wantManifest()
   })
 }

@@ -9,6 +9,7 @@ const decide = (change: Partial<ManifestSituation>) =>
     pendingSegments: 0,
     pendingSinceMillis: undefined,
     requested: false,
+    wanted: false,
     cursorDirtySinceMillis: undefined,
     cursorUnstoredRecords: 0,
     carrierDueMillis: undefined,
@@ -23,6 +24,12 @@ describe("when the manifest is written", () => {
   it.each<readonly [string, Partial<ManifestSituation>, object]>([
     ["never while nothing has changed", {}, { _tag: "Wait" }],
     ["at once when somebody waits", { requested: true, notBeforeMillis: 9_000 }, commit],
+    ["at once when it is wanted", { wanted: true, pendingSegments: 1, pendingSinceMillis: 3_000 }, commit],
+    [
+      "after a failure not before its time, though it is wanted",
+      { wanted: true, notBeforeMillis: 9_000 },
+      until(9_000)
+    ],
     ["after max_delay", { pendingSegments: 1, pendingSinceMillis: 3_000 }, until(13_000)],
     ["at max_delay", { pendingSegments: 1, pendingSinceMillis: 3_000, nowMillis: 13_000 }, commit],
     ["not one segment before the batch is full", { pendingSegments: 7, pendingSinceMillis: 3_000 }, until(13_000)],

@@ -4,7 +4,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit } from "effect"
 import { TestClock } from "effect/testing"
 import {
+  drive,
   isDone,
+  key,
   open,
   type Options,
   records,
@@ -103,6 +105,21 @@ describe("min_age", () => {
       assert.strictEqual((yield* log.wal.status).trimmedTo, 0)
     }))
 
+  it.effect("a trim right after a start looks first, and lets go what is old", () =>
+    Effect.gen(function*() {
+      const options: Options = { ...eager, retention: { policy: "committed", minAge: "1h" } }
+      const writer = yield* open(options)
+      yield* storeSegments(writer.wal, 5, 10)
+      yield* writer.wal.commit(50)
+      yield* writer.wal.close
+      yield* TestClock.adjust("2 hours")
+      const log = yield* reopen(writer, options)
+      // The store's own time is that of its newest manifest, which is that of the opening.
+      assert.strictEqual(yield* drive(log.wal.trim(50)), 50)
+      yield* drive(log.wal.close)
+      assert.deepStrictEqual(slotKeys(log.memory).filter((name) => name.includes("/0000000001/")), [key(5)])
+    }))
+
   it.effect("asks for nothing where no limit is set", () =>
     Effect.gen(function*() {
       const memory = yield* MemoryObjectStore.make()
@@ -159,6 +176,31 @@ describe("a look at what has aged", () => {
       const before = log.faults.requests.length
       yield* TestClock.adjust("5 hours")
       assert.strictEqual(log.faults.requests.length, before)
+    }))
+
+  it.effect("does not have a manifest tried again and again that is refused", () =>
+    Effect.gen(function*() {
+      const log = yield* open(aged)
+      yield* storeSegments(log.wal, 3, 10)
+      yield* TestClock.adjust("2 hours")
+      const gate = Deferred.makeUnsafe<void>()
+      log.faults.rule(({ operation }) => operation === "list" ? { _tag: "HoldBefore", gate } : undefined)
+      yield* storeSegments(log.wal, 1, 10)
+      yield* TestClock.adjust("1 minute")
+      let refuses = true
+      log.faults.rule(({ operation }) =>
+        refuses && operation === "replace" ? { _tag: "Fail", reason: "AccessDenied" } : undefined
+      )
+      const before = log.faults.requests.length
+      yield* Deferred.done(gate, Exit.void)
+      yield* TestClock.adjust("10 minutes")
+      const tries = log.faults.requests.slice(before).filter(({ operation }) => operation === "replace").length
+      assert.isAtLeast(tries, 2)
+      // One for each pause of the longest kind, and some shorter ones before.
+      assert.isAtMost(tries, 200)
+      refuses = false
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual((yield* log.wal.status).trimmedTo, 30)
     }))
 
   it.effect("that dies ends the log", () =>

@@ -5,28 +5,33 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, References } from "effect"
 import { TestClock } from "effect/testing"
 import { slotKey } from "../../src/format/ObjectKey.ts"
+import { encodeSegment } from "../../src/format/SegmentCodec.ts"
 import { nodeDigest } from "../../src/node/NodeDigest.ts"
 import { LogStats } from "../../src/observe/LogStats.ts"
 import { GarbageCollector } from "../../src/retain/GarbageCollector.ts"
-import { boundary } from "../format/Samples.ts"
+import { boundary, segmentHeader } from "../format/Samples.ts"
 
 const prefix = "node/log/"
 const slots = 50_000
+const logId = "0".repeat(32)
 
 /** One that runs until the test ends, on a log whose first epoch is live. */
-const startOn = Effect.fnUntraced(function*(store: ObjectStore["Service"], stats: LogStats) {
+const startOn = Effect.fnUntraced(function*(store: ObjectStore["Service"], stats: LogStats, trimmedTo = 0) {
   const collector = new GarbageCollector({
     prefix,
-    logId: "0".repeat(32),
+    logId,
     digest: nodeDigest,
     backoff: { base: Duration.millis(100), cap: Duration.seconds(5) },
-    trim: boundary(1, 0, 0),
+    trim: boundary(1, trimmedTo, trimmedTo),
     endOf: () => undefined,
     epochs: () => [1]
   }, stats)
   yield* Effect.forkChild(Effect.provideService(collector.run, ObjectStore, store), { startImmediately: true })
   return collector
 })
+
+const segmentOf = (slot: number) =>
+  encodeSegment(segmentHeader({ logId, epoch: 1, slot, count: 1, firstSeq: slot + 1 }), new Uint8Array(0), nodeDigest)
 
 describe("the garbage collector", () => {
   it.effect("holds a bounded number of keys while every delete is refused, and takes the rest later", () =>
@@ -60,5 +65,23 @@ describe("the garbage collector", () => {
       yield* TestClock.adjust("1 minute")
       assert.strictEqual(memory.objects.size, 195)
       assert.strictEqual(memory.count("list"), 1)
+    }))
+
+  it.effect("finds what is left below the trim point also where a store lists in no order", () =>
+    Effect.gen(function*() {
+      const memory = yield* MemoryObjectStore.make()
+      for (let slot = 0; slot < 200; slot++) memory.put(slotKey(prefix, 1, slot), segmentOf(slot))
+      // The highest ones first.
+      const list: ObjectStore["Service"]["list"] = (request) =>
+        Effect.map(memory.store.list({ prefix: request.prefix, limit: 1_000 }), ({ objects }) => {
+          const left = objects.toReversed().filter(({ key }) => request.page === undefined || key < request.page)
+          const page = left.slice(0, 10)
+          const last = page.at(-1)
+          return left.length > 10 && last !== undefined ? { objects: page, next: last.key } : { objects: page }
+        })
+      const collector = yield* startOn({ ...memory.store, list }, new LogStats(), 50)
+      collector.trimmed(boundary(1, 60, 60))
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(memory.objects.size, 140)
     }))
 })

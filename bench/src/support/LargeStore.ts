@@ -13,6 +13,12 @@ interface Held {
   readonly tag: string
 }
 
+/** A key, and what it holds now; `undefined`: it was removed. */
+interface Entry {
+  readonly key: string
+  held: Held | undefined
+}
+
 const pageSize = 1_000
 /** Smaller ones are not worth the time. */
 const packedFromBytes = 16_384
@@ -31,12 +37,12 @@ const refuse = (operation: Operation, key: string, reason: Reason) =>
   Effect.fail(new ObjectStoreError({ operation, key, reason, detail: "as its condition says" }))
 
 /** The place of a key among ordered ones: that of the first one that is not below it. */
-const placeOf = (keys: ReadonlyArray<string>, key: string): number => {
+const placeOf = (entries: ReadonlyArray<Entry>, key: string): number => {
   let low = 0
-  let high = keys.length
+  let high = entries.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    if ((keys[middle] ?? key) < key) low = middle + 1
+    if ((entries[middle]?.key ?? key) < key) low = middle + 1
     else high = middle
   }
   return low
@@ -47,10 +53,12 @@ export class LargeStore {
   requests = 0
   /** What was there before, and is never written to. */
   private readonly base: LargeStore | undefined
-  /** What came since; `undefined`: it was removed. */
-  private readonly objects = new Map<string, Held | undefined>()
-  /** Of what came since, in order. */
-  private readonly keys: Array<string> = []
+  /** What came since, by key. */
+  private readonly byKey = new Map<string, Entry>()
+  /** The same for listings, which go along it and look up nothing: so they cost the same however many there are. */
+  private readonly entries: Array<Entry> = []
+  /** A key that comes out of its turn is put in its place when something is listed: most are never listed. */
+  private areSorted = true
   private lastTag: number
 
   constructor(base?: LargeStore) {
@@ -96,7 +104,8 @@ export class LargeStore {
   }
 
   private find(key: string): Held | undefined {
-    return this.objects.has(key) ? this.objects.get(key) : this.base?.find(key)
+    const entry = this.byKey.get(key)
+    return entry === undefined ? this.base?.find(key) : entry.held
   }
 
   private get(key: string, firstBytes: number | undefined): Effect.Effect<StoredObject, ObjectStoreError> {
@@ -105,27 +114,40 @@ export class LargeStore {
     return Effect.succeed({ body: open(held, firstBytes), tag: held.tag })
   }
 
+  private set(key: string, held: Held | undefined): void {
+    const known = this.byKey.get(key)
+    if (known !== undefined) known.held = held
+    else {
+      const entry = { key, held }
+      this.byKey.set(key, entry)
+      this.areSorted &&= (this.entries.at(-1)?.key ?? "") < key
+      this.entries.push(entry)
+    }
+  }
+
   private write(key: string, body: Uint8Array): string {
     const tag = `"${++this.lastTag}"`
-    if (!this.objects.has(key)) this.keys.splice(placeOf(this.keys, key), 0, key)
-    this.objects.set(key, hold(body, tag))
+    this.set(key, hold(body, tag))
     return tag
   }
 
   private drop(key: string): void {
-    if (this.find(key) === undefined) return
-    if (!this.objects.has(key)) this.keys.splice(placeOf(this.keys, key), 0, key)
-    this.objects.set(key, undefined)
+    if (this.find(key) !== undefined) this.set(key, undefined)
   }
 
-  /** Keys of this store and of those below it, in order, each once; removed ones too. */
-  private *keysFrom(first: string): Generator<string> {
-    const below = this.base?.keysFrom(first)
+  /** What is in this store and in those below it, in order, each key once; removed ones too. */
+  private *entriesFrom(first: string): Generator<Entry> {
+    if (!this.areSorted) this.entries.sort((left, right) => left.key < right.key ? -1 : 1)
+    this.areSorted = true
+    const below = this.base?.entriesFrom(first)
     let next = below?.next().value
-    for (let at = placeOf(this.keys, first); at < this.keys.length; at++) {
-      const key = this.keys[at] ?? first
-      for (; next !== undefined && next <= key; next = below?.next().value) if (next !== key) yield next
-      yield key
+    for (let at = placeOf(this.entries, first); at < this.entries.length; at++) {
+      const entry = this.entries[at]
+      if (entry === undefined) break
+      for (; next !== undefined && next.key <= entry.key; next = below?.next().value) {
+        if (next.key !== entry.key) yield next
+      }
+      yield entry
     }
     for (; next !== undefined; next = below?.next().value) yield next
   }
@@ -133,9 +155,8 @@ export class LargeStore {
   private page({ limit = pageSize, page, prefix, startAfter }: ListRequest) {
     const after = page ?? startAfter ?? ""
     const objects: Array<ListedObject> = []
-    for (const key of this.keysFrom(after > prefix ? after : prefix)) {
+    for (const { held, key } of this.entriesFrom(after > prefix ? after : prefix)) {
       if (!key.startsWith(prefix)) break
-      const held = this.find(key)
       if (held === undefined || key === after) continue
       const last = objects.at(-1)
       if (objects.length === limit && last !== undefined) return { objects, next: last.key }

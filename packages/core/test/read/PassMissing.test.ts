@@ -17,6 +17,7 @@ import { nodeDigest } from "../../src/node/NodeDigest.ts"
 import type { EpochSpan, LogView, Place } from "../../src/read/LogView.ts"
 import { passMissing } from "../../src/read/PassMissing.ts"
 import { readSteps } from "../../src/read/SegmentReader.ts"
+import { segmentHeader } from "../format/Samples.ts"
 import { failing, skipping, tens } from "../support/Harmed.ts"
 import { drive, encode, key, open, prefix, range, reopen, seqs, storeSegments } from "../support/LogWorld.ts"
 import { makeRandom } from "../support/Seeded.ts"
@@ -51,9 +52,7 @@ const chain = chainSeed(logId, nodeDigest)
 const headerAt = ({ epoch, slot }: Place, before?: SegmentHeader): SegmentHeader => {
   const body = encode("x")
   const crc = nodeDigest.crc32(body)
-  return {
-    kind: "segment",
-    codec: "none",
+  return segmentHeader({
     logId,
     nonce: "2".repeat(32),
     epoch,
@@ -68,9 +67,8 @@ const headerAt = ({ epoch, slot }: Place, before?: SegmentHeader): SegmentHeader
     lastAt: 1_000,
     watermarkSlot: slot,
     watermarkSeq: 0,
-    chain: before === undefined ? chain : boundaryAfter(before, nodeDigest).chain,
-    extensions: []
-  }
+    chain: before === undefined ? chain : boundaryAfter(before, nodeDigest).chain
+  })
 }
 
 /** A log of which only these places are stored, beside some foreign objects. */

@@ -137,12 +137,28 @@ const lists = (log: TestLog): number => log.faults.requests.filter(({ operation 
 describe("a look at what has aged", () => {
   const aged: Options = { ...eager, retention: { policy: "age", maxAge: "1h" } }
 
+  /** Listings wait before they reach the store. */
+  const holdLists = (log: TestLog) => {
+    const gate = Deferred.makeUnsafe<void>()
+    log.faults.rule(({ operation }) => operation === "list" ? { _tag: "HoldBefore", gate } : undefined)
+    return gate
+  }
+
+  /** A log of which 30 records have aged, and a look at that which waits. */
+  const heldLook = Effect.gen(function*() {
+    const log = yield* open(aged)
+    yield* storeSegments(log.wal, 3, 10)
+    yield* TestClock.adjust("2 hours")
+    const gate = holdLists(log)
+    yield* storeSegments(log.wal, 1, 10)
+    return { log, gate }
+  })
+
   it.effect("holds back neither a manifest nor closing, and ends with the log", () =>
     Effect.gen(function*() {
       const log = yield* open(aged)
       const before = lists(log)
-      const gate = Deferred.makeUnsafe<void>()
-      log.faults.rule(({ operation }) => operation === "list" ? { _tag: "HoldBefore", gate } : undefined)
+      const gate = holdLists(log)
       yield* storeSegments(log.wal, 2, 10)
       yield* TestClock.adjust("2 seconds")
       assert.strictEqual(lists(log), before + 1)
@@ -161,12 +177,7 @@ describe("a look at what has aged", () => {
 
   it.effect("has what it found deleted, though nobody writes any more", () =>
     Effect.gen(function*() {
-      const log = yield* open(aged)
-      yield* storeSegments(log.wal, 3, 10)
-      yield* TestClock.adjust("2 hours")
-      const gate = Deferred.makeUnsafe<void>()
-      log.faults.rule(({ operation }) => operation === "list" ? { _tag: "HoldBefore", gate } : undefined)
-      yield* storeSegments(log.wal, 1, 10)
+      const { gate, log } = yield* heldLook
       yield* TestClock.adjust("10 minutes")
       assert.strictEqual((yield* log.wal.status).trimmedTo, 0)
       yield* Deferred.done(gate, Exit.void)
@@ -180,12 +191,7 @@ describe("a look at what has aged", () => {
 
   it.effect("does not have a manifest tried again and again that is refused", () =>
     Effect.gen(function*() {
-      const log = yield* open(aged)
-      yield* storeSegments(log.wal, 3, 10)
-      yield* TestClock.adjust("2 hours")
-      const gate = Deferred.makeUnsafe<void>()
-      log.faults.rule(({ operation }) => operation === "list" ? { _tag: "HoldBefore", gate } : undefined)
-      yield* storeSegments(log.wal, 1, 10)
+      const { gate, log } = yield* heldLook
       yield* TestClock.adjust("1 minute")
       let refuses = true
       log.faults.rule(({ operation }) =>

@@ -26,6 +26,15 @@ export const stopSignal: Effect.Effect<string> = Effect.callback<string>((resume
 })
 
 /**
+ * Completes with `SIGHUP` when the terminal is closed. Further ones do nothing: the kernel and a shell both send one.
+ */
+export const hangUp: Effect.Effect<string> = Effect.callback<string>((resume) => {
+  const listener = () => resume(Effect.succeed("SIGHUP"))
+  process.on("SIGHUP", listener)
+  return Effect.sync(() => process.off("SIGHUP", listener))
+})
+
+/**
  * Runs the effect at every SIGHUP, one run after the other, until it is interrupted; signals that come during a run
  * make one more run. Without a listener the signal would end the process, so there is no moment without one.
  */

@@ -103,6 +103,17 @@ const measure = Effect.fnUntraced(function*(stream: StreamConfig, load: BenchLoa
   return { ...result, stream: stream.id, left } satisfies Measured as Measured
 })
 
+/** The time of each append is kept until the end. */
+const maxAppends = 1_000_000
+
+const tooManyAppends = ({ batch, records }: BenchLoad): CommandFailed =>
+  new CommandFailed({
+    code: "too_many_appends",
+    message: `--records ${records} in calls of ${batch}: more than ${humanText("count", maxAppends)} appends`,
+    next: `Give --batch ${Math.ceil(records / maxAppends)} or more, or fewer records.`,
+    exit: "usage"
+  })
+
 const bench = Effect.fnUntraced(function*(input: BenchInput) {
   const stream = yield* Effect.flatMap(loadNamedConfig(input.config), (config) => chooseStream(config, input.stream))
   const { batch, concurrency, payload, recordBytes, records } = input
@@ -116,6 +127,7 @@ const bench = Effect.fnUntraced(function*(input: BenchInput) {
     })
   }
   const load: BenchLoad = { batch, concurrency, payload, recordBytes, records }
+  if (Math.ceil(records / batch) > maxAppends) return yield* tooManyAppends(load)
   if (stream.store.type === "s3" && !input.yes) return yield* needsYes(stream, load)
   if (stream.spool !== undefined && !(yield* Json)) {
     yield* Console.error("effect-wal: the spool is left out: it is for outages, and would leave files behind")
@@ -130,7 +142,7 @@ const flags = {
   config: configFlag,
   stream: streamFlag.pipe(Flag.withDescription("Whose settings and store are measured; its own log is not touched")),
   records: countFlag("records", 1, 100_000_000).pipe(
-    Flag.withDescription("Records in all; default: 10000"),
+    Flag.withDescription("Records in all, in up to 1,000,000 appends; default: 10000"),
     Flag.withDefault(10_000)
   ),
   recordBytes: sizeFlag("record-bytes").pipe(

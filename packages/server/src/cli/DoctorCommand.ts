@@ -1,18 +1,21 @@
 /** `effect-wal doctor`: whether a configuration's stores and disks can hold its logs, check by check. */
+import { probeKey } from "@effect-wal/core/format/ObjectKey"
 import { logPrefix } from "@effect-wal/core/LogId"
-import { DirectoryObjectStore } from "@effect-wal/core/node"
+import { DirectoryObjectStore, DiskFile, StoreLayout } from "@effect-wal/core/node"
 import { S3ObjectStore } from "@effect-wal/s3"
 import { Console, Effect, type Option, Result } from "effect"
 import { Command, Flag } from "effect/cli"
 import { FetchHttpClient } from "effect/http"
-import { join } from "node:path"
+import { rmdir } from "node:fs/promises"
+import { dirname, join } from "node:path"
 import { s3Options } from "../config/S3Settings.ts"
 import type { ServerConfig, StreamConfig } from "../config/ServerConfig.ts"
 import { configFlag, loadNamedConfig } from "./ConfigFlag.ts"
-import { addressChecks } from "./doctor/AddressCheck.ts"
-import { type CheckResult, good, printResult, summary, type Tell } from "./doctor/Check.ts"
+import { addressChecks, addressOf } from "./doctor/AddressCheck.ts"
+import { type CheckResult, good, printResult, skipped, summary, type Tell } from "./doctor/Check.ts"
 import { diskChecks, type DiskCheckup } from "./doctor/DiskChecks.ts"
 import { storeChecks } from "./doctor/StoreChecks.ts"
+import { environment } from "./Environment.ts"
 import { exitWith, untilSignal } from "./ExitCode.ts"
 import { runHandler } from "./Handler.ts"
 import { Json } from "./Output.ts"
@@ -57,18 +60,41 @@ const diskOf = (stream: StreamConfig, tries: number, tell: Tell): DiskCheckup | 
   }
 }
 
-/** The address that an S3 client talks to, where it can be known without asking the SDK. */
-const addressOf = (store: Extract<StreamConfig["store"], { readonly type: "s3" }>): string | undefined =>
-  store.endpoint ?? (store.region === undefined ? undefined : `https://s3.${store.region}.amazonaws.com`)
+type S3Settings = Extract<StreamConfig["store"], { readonly type: "s3" }>
+type DiskSettings = Exclude<StreamConfig["store"], S3Settings>
+
+const checkAddress = Effect.fnUntraced(function*(settings: S3Settings, tell: Tell) {
+  const address = addressOf(settings, environment())
+  if (address === undefined) return
+  if ("url" in address) return yield* addressChecks(address, tell)
+  yield* tell(skipped("address", `it is that of ${address.variable}, which the checks below ask`))
+})
+
+const isThere = Effect.fnUntraced(function*(path: string) {
+  const disk = yield* DiskFile.DiskFile
+  return yield* disk.stat(path).pipe(Effect.as(true), Effect.catch(({ code }) => Effect.succeed(code !== "ENOENT")))
+})
+
+/** Whether a store can be tried in the directory: it is what `serve` would open, and is there already. */
+const canTry = Effect.fnUntraced(function*({ path, type }: DiskSettings, prefix: string, tell: Tell) {
+  yield* StoreLayout.refuseOtherLayout(type, path, prefix)
+  if (type === "local") return false
+  if (yield* isThere(path)) return true
+  // A store would make it: one that was mistyped too, and it would stay.
+  yield* tell(skipped("store", `${path} does not exist yet; make it to have the store in it checked`))
+  return false
+})
+
+/** The directory of the objects of checks. Another program's probe that is in it just now keeps it. */
+const removeProbe = ({ path }: DiskSettings, prefix: string) =>
+  Effect.ignore(Effect.tryPromise(() => rmdir(dirname(join(path, probeKey(prefix, "", ""))))))
 
 const checkStore = Effect.fnUntraced(function*(stream: StreamConfig, input: DoctorInput, tell: Tell) {
   const { options, store: settings } = stream
-  if (settings.type === "local") return
   const prefix = logPrefix(options)
-  if (settings.type === "s3") {
-    const address = addressOf(settings)
-    if (address !== undefined) yield* addressChecks(address, tell)
-  }
+  if (settings.type === "s3") yield* checkAddress(settings, tell)
+  else if (!(yield* canTry(settings, prefix, tell))) return
+  if (settings.type === "local") return
   const store = yield* settings.type === "s3"
     ? S3ObjectStore.make(s3Options(settings))
     : DirectoryObjectStore.make({ path: settings.path, allowNetworkFileSystem: settings.allowNetworkFileSystem })
@@ -80,7 +106,7 @@ const checkStore = Effect.fnUntraced(function*(stream: StreamConfig, input: Doct
     tell,
     tries: input.tries,
     objectBytes: input.objectBytes
-  })
+  }).pipe(Effect.ensuring(settings.type === "s3" ? Effect.void : removeProbe(settings, prefix)))
 })
 
 const checkStream = Effect.fnUntraced(function*(stream: StreamConfig, input: DoctorInput, tell: Tell) {
@@ -167,7 +193,8 @@ export const doctorCommand = Command.make("doctor", flags, doctor).pipe(
     "Check whether the configured stores and disks can hold the logs: address and clock, each permission, what is read " +
       "after a write, listings, conditional writes, times, settings of the bucket, disk space and syncs, locks. Each row " +
       "says ok, warning or FAILED, what it means and what to do. Some small objects are stored below probe/ of the log's " +
-      "prefix and removed; a running server is not disturbed. Ends with 1 where something has failed."
+      "prefix and removed; a running server is not disturbed, and a directory that does not exist is not made. Ends with 1 " +
+      "where something has failed."
   ),
   Command.withShortDescription("Check stores, permissions, clocks and disks"),
   Command.withExamples([

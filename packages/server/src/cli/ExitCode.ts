@@ -1,7 +1,7 @@
 /** How a command ends: the exit codes as one table, for the program and for `docs/cli.md`. */
 import { Data, Effect, Runtime } from "effect"
 import { exitCodes as serveCodes } from "../Shutdown.ts"
-import { stopSignal } from "../Signals.ts"
+import { hangUp, stopSignal } from "../Signals.ts"
 
 /** One row of the table. */
 export interface ExitCodeEntry {
@@ -31,7 +31,10 @@ export const exitCodes = {
     "Records were accepted that are not known to be durable or spooled; the report names them."
   ),
   denied: entry(77, "The store refused the credentials, or the server the token."),
-  interrupted: entry(130, "Ended by Ctrl-C; 143 where it was SIGTERM. `serve` drains at the first signal instead.")
+  interrupted: entry(
+    130,
+    "Ended by Ctrl-C; 143 where it was SIGTERM, 129 where its terminal was closed. `serve` drains at the first signal instead."
+  )
 } as const satisfies Record<string, ExitCodeEntry>
 
 /** Names a row. */
@@ -46,16 +49,22 @@ export class ExitCode extends Data.TaggedError("ExitCode")<{ readonly code: numb
 /** Ends the process with the code of a row. */
 export const exitWith = (name: ExitCodeName): ExitCode => new ExitCode({ code: exitCodes[name].code })
 
+/** Signals whose code is not that of the row `interrupted`. */
+const codeOfSignal: Readonly<Record<string, number>> = { SIGTERM: 143, SIGHUP: 129 }
+
 /** Ends the process as this signal ends one. */
 export const interruptedBy = (signal: string): ExitCode =>
-  signal === "SIGTERM" ? new ExitCode({ code: 143 }) : exitWith("interrupted")
+  new ExitCode({ code: codeOfSignal[signal] ?? exitCodes.interrupted.code })
 
 /**
- * Runs the work to its end, or to the first SIGINT or SIGTERM: then what it has begun is tidied up before the process ends.
- * A second signal ends it at once.
+ * Runs the work to its end, or to the first SIGINT, SIGTERM or SIGHUP: then what it has begun is tidied up before the
+ * process ends. A second SIGINT or SIGTERM ends it at once.
  */
 export const untilSignal = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | ExitCode, R> =>
-  Effect.raceFirst(work, Effect.flatMap(stopSignal, (signal) => Effect.fail(interruptedBy(signal))))
+  Effect.raceFirst(
+    work,
+    Effect.flatMap(Effect.raceFirst(stopSignal, hangUp), (signal) => Effect.fail(interruptedBy(signal)))
+  )
 
 /**
  * Runs the program and ends the process with its code. Signals are left to the program: a server that is told to stop

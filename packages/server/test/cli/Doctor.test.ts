@@ -5,7 +5,8 @@ import * as FaultyObjectStore from "@effect-wal/testing/FaultyObjectStore"
 import { MemoryObjectStore } from "@effect-wal/testing/MemoryObjectStore"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { clockRow, clockSkew } from "../../src/cli/doctor/AddressCheck.ts"
+import { FetchHttpClient } from "effect/http"
+import { addressChecks, addressOf, clockRow, clockSkew } from "../../src/cli/doctor/AddressCheck.ts"
 import type { CheckResult } from "../../src/cli/doctor/Check.ts"
 import { spaceRow, syncRow } from "../../src/cli/doctor/DiskChecks.ts"
 import { storeChecks } from "../../src/cli/doctor/StoreChecks.ts"
@@ -19,7 +20,8 @@ const checked = Effect.fnUntraced(function*(
   rule: Rule = () => undefined,
   change: (store: ObjectStore["Service"]) => ObjectStore["Service"] = (store) => store,
   advice: ReadonlyArray<string> = [],
-  given: Partial<WalOptionsInput> = {}
+  given: Partial<WalOptionsInput> = {},
+  tries = 3
 ) {
   const memory = yield* MemoryObjectStore.make({ advice })
   const faulty = FaultyObjectStore.make(memory.store)
@@ -35,7 +37,7 @@ const checked = Effect.fnUntraced(function*(
       Effect.sync(() => {
         rows.push(result)
       }),
-    tries: 3,
+    tries,
     objectBytes: 100
   })
   const statusOf = (check: string) => rows.find((row) => row.check === check)?.status
@@ -152,6 +154,48 @@ describe("doctor on an object store", () => {
       assert.include(found[0]?.next, "out of the rule")
     }))
 
+  it.live("removes more objects than a store takes in one call", () =>
+    Effect.gen(function*() {
+      const { left, statusOf } = yield* checked(() => undefined, (store) => store, [], {}, 1_000)
+      assert.strictEqual(statusOf("delete"), "ok")
+      assert.deepStrictEqual(left, [])
+    }))
+
+  it.live("takes the object of a write whose answer was lost for its own", () =>
+    Effect.gen(function*() {
+      const { left, rows } = yield* checked((request) =>
+        // The first write, and one of those that are listed.
+        request.operation === "create" && (request.nth === 0 || request.nth === 4)
+          ? { _tag: "Fail", reason: "TimedOut", applied: true }
+          : undefined
+      )
+      for (const { check, found, status } of rows) assert.strictEqual(status, "ok", `${check}: ${found}`)
+      assert.deepStrictEqual(left, [])
+    }))
+
+  it.live("does not take another object for its own", () =>
+    Effect.gen(function*() {
+      const { left, row } = yield* checked((request) =>
+        request.operation === "create" && request.nth === 0
+          ? { _tag: "Fail", reason: "TimedOut", applied: true }
+          : undefined, (store) => ({
+          ...store,
+          get: (key) => Effect.map(store.get(key), (found) => ({ ...found, body: new Uint8Array(3) }))
+        }))
+      assert.strictEqual(row("put")?.status, "failed")
+      assert.include(row("put")?.found, "AlreadyExists")
+      assert.deepStrictEqual(left, [])
+    }))
+
+  it.live("removes what a write has stored that is never answered well", () =>
+    Effect.gen(function*() {
+      const { left, statusOf } = yield* checked((request) =>
+        request.operation === "create" ? { _tag: "Fail", reason: "TimedOut", applied: true } : undefined
+      )
+      assert.strictEqual(statusOf("put"), "failed")
+      assert.deepStrictEqual(left, [])
+    }))
+
   it.live("removes what it has stored when it is interrupted", () =>
     Effect.gen(function*() {
       const memory = yield* MemoryObjectStore.make({})
@@ -193,6 +237,30 @@ describe("the rows of doctor", () => {
     assert.strictEqual(clockRow(-120_000).status, "warning")
     assert.strictEqual(clockRow(-1_000_000).status, "failed")
   })
+
+  it("know the address of a store, or who knows it", () => {
+    const endpoint = "http://127.0.0.1:9000"
+    assert.deepStrictEqual(addressOf({ endpoint, region: "r" }, { AWS_ENDPOINT_URL: "http://a" }), {
+      url: endpoint,
+      isGuess: false
+    })
+    for (const variable of ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"]) {
+      assert.deepStrictEqual(addressOf({ region: "eu-west-1" }, { [variable]: "http://a" }), { variable })
+    }
+    const guessed = (region: string) => addressOf({ region }, { AWS_ENDPOINT_URL: "" })
+    assert.deepStrictEqual(guessed("eu-west-1"), { url: "https://s3.eu-west-1.amazonaws.com", isGuess: true })
+    assert.deepStrictEqual(guessed("cn-north-1"), { url: "https://s3.cn-north-1.amazonaws.com.cn", isGuess: true })
+    assert.isUndefined(addressOf({}, {}))
+  })
+
+  for (const [isGuess, status] of [[true, "warning"], [false, "failed"]] as const) {
+    it.live(`an address that does not answer: ${status}, where it is ${isGuess ? "" : "not "}a guess`, () =>
+      Effect.gen(function*() {
+        const rows: Array<CheckResult> = []
+        yield* addressChecks({ url: "http://127.0.0.1:1", isGuess }, (row) => Effect.sync(() => rows.push(row)))
+        assert.deepStrictEqual(rows.map((row) => [row.check, row.status]), [["address", status]])
+      }).pipe(Effect.provide(FetchHttpClient.layer)))
+  }
 
   it("warn of syncs that are slow, impossibly quick, or into memory", () => {
     assert.strictEqual(syncRow("disk sync", [1, 2, 3], false).status, "ok")

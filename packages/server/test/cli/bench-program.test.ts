@@ -25,6 +25,21 @@ describe("the records of a benchmark", () => {
   })
 })
 
+/** How a run in a bucket ends that gets these signals in its midst, and how many objects stay. */
+const signalled = Effect.fnUntraced(function*(...signals: ReadonlyArray<NodeJS.Signals>) {
+  const double = yield* makeDouble()
+  const cwd = yield* temporary
+  const fs = yield* FileSystem.FileSystem
+  yield* fs.writeFileString(`${cwd}/wal.yaml`, s3Config(double.s3Options))
+  const program = yield* startProgram({
+    args: ["bench", "--config", "wal.yaml", "--records", "100000000", "--yes"],
+    cwd
+  })
+  yield* double.until(() => double.count("put", "/segments/") > 3)
+  for (const signal of signals) program.kill(signal)
+  return { code: yield* program.ended, output: program.output(), left: double.objects.size }
+})
+
 describe("effect-wal bench", () => {
   for (const backend of ["local", "directory"] as const) {
     it.live(`${backend}: measures in a log of its own, and leaves nothing of it`, () =>
@@ -83,18 +98,27 @@ describe("effect-wal bench", () => {
 
   it.live("removes what it has stored at Ctrl-C, and ends with 130", () =>
     Effect.gen(function*() {
-      const double = yield* makeDouble()
-      const cwd = yield* temporary
-      const fs = yield* FileSystem.FileSystem
-      yield* fs.writeFileString(`${cwd}/wal.yaml`, s3Config(double.s3Options))
-      const program = yield* startProgram({
-        args: ["bench", "--config", "wal.yaml", "--records", "100000000", "--yes"],
-        cwd
-      })
-      yield* double.until(() => double.count("put", "/segments/") > 3)
-      program.kill("SIGINT")
-      assert.strictEqual(yield* program.ended, 130, program.output())
-      assert.strictEqual(double.objects.size, 0)
+      const { code, left, output } = yield* signalled("SIGINT")
+      assert.strictEqual(code, 130, output)
+      assert.strictEqual(left, 0)
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  it.live("removes what it has stored when its terminal is closed, which can be said twice, and ends with 129", () =>
+    Effect.gen(function*() {
+      const { code, left, output } = yield* signalled("SIGHUP", "SIGHUP")
+      assert.strictEqual(code, 129, output)
+      assert.strictEqual(left, 0)
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  it.live("says before anything is done that there would be too many appends", () =>
+    Effect.gen(function*() {
+      const cwd = yield* configured("local")
+      const args = ["bench", "--config", absolute(cwd), "--records", "1000001", "--batch"]
+      const { code, err } = yield* inProcess(...args, "1")
+      assert.strictEqual(code, 2)
+      assert.include(err, "more than 1,000,000 appends")
+      assert.include(err, "Give --batch 2 or more")
+      assert.lengthOf(snapshot(cwd), 1)
     }).pipe(Effect.provide(NodeServices.layer)))
 
   it.live("says before anything is done that records are too large", () =>

@@ -3,7 +3,7 @@ import { make as makeDouble } from "@effect-wal/testing/HttpS3Double"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
-import { existsSync, mkdirSync, readdirSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { startProgram } from "../support/Process.ts"
 import { eventually } from "../support/Wait.ts"
 import { cli, configured, parsed, serve, temporary } from "./data/Cli.ts"
@@ -33,7 +33,7 @@ describe("effect-wal doctor", () => {
       assert.deepStrictEqual(readdirSync(cwd), ["wal.yaml"])
     }).pipe(Effect.provide(NodeServices.layer)))
 
-  for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143]] as const) {
+  for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]] as const) {
     it.live(`removes what it has written when ${signal} ends it`, () =>
       Effect.gen(function*() {
         const cwd = yield* configured("directory")
@@ -56,16 +56,65 @@ describe("effect-wal doctor", () => {
       assert.strictEqual(statuses(text)["disk lock"], "warning")
     }).pipe(Effect.provide(NodeServices.layer)))
 
+  it.live("makes no directory for a store that is not there", () =>
+    Effect.gen(function*() {
+      const cwd = yield* configured("directory")
+      const { code, text } = yield* inProcess("doctor", "--config", absolute(cwd))
+      assert.strictEqual(code, 0, text)
+      assert.match(text, /^skipped +store +.*store does not exist yet; make it/m)
+      assert.deepStrictEqual(readdirSync(cwd), ["wal.yaml"])
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  for (const [own, other] of [["local", "directory"], ["directory", "local"]] as const) {
+    it.live(`${own}: refuses the log of a ${other} store, as serve does`, () =>
+      Effect.gen(function*() {
+        const cwd = yield* configured(own)
+        const segments = `${cwd}/store/n/orders/${other === "local" ? "~journal" : "segments"}`
+        mkdirSync(segments, { recursive: true })
+        const { code, text } = yield* inProcess("doctor", "--config", absolute(cwd), "--json")
+        assert.strictEqual(code, 1, text)
+        const row = parsed(text).find(({ check }: Row) => check === "store")
+        assert.strictEqual(row.status, "failed")
+        assert.include(row.found, `holds a log that type: ${other === "local" ? "local" : "object_store"}`)
+      }).pipe(Effect.provide(NodeServices.layer)))
+  }
+
+  it.live("does not call a lock free that cannot be looked at", () =>
+    Effect.gen(function*() {
+      const cwd = yield* configured("local")
+      mkdirSync(`${cwd}/store`)
+      writeFileSync(`${cwd}/store/n`, "a file where a directory belongs")
+      const { code, text } = yield* inProcess("doctor", "--config", absolute(cwd), "--json")
+      assert.strictEqual(code, 1, text)
+      assert.strictEqual(statuses(text)["disk lock"], "failed")
+    }).pipe(Effect.provide(NodeServices.layer)))
+
+  it.live("does not take an address for the store's where a variable names another", () =>
+    Effect.gen(function*() {
+      const double = yield* makeDouble()
+      const cwd = yield* temporary
+      const fs = yield* FileSystem.FileSystem
+      const { endpoint } = double.s3Options
+      const text = s3Config(double.s3Options).replace(`endpoint: "${endpoint}"`, "region: us-east-1, path_style: true")
+      yield* fs.writeFileString(`${cwd}/wal.yaml`, text)
+      const args = ["doctor", "--config", "wal.yaml", "--json"]
+      const done = yield* cli(args, { cwd, env: { AWS_ENDPOINT_URL_S3: endpoint } })
+      assert.strictEqual(done.code, 0, `${done.text}\n${done.err}`)
+      assert.include(statuses(done.text), { address: "skipped", list: "ok", put: "ok", delete: "ok" })
+    }).pipe(Effect.provide(NodeServices.layer)))
+
   it.live("checks a directory store, also its conditions", () =>
     Effect.gen(function*() {
       const cwd = yield* configured("directory")
       absolute(cwd)
+      mkdirSync(`${cwd}/store`)
       const { code, text } = yield* inProcess("doctor", "--config", `${cwd}/wal.yaml`, "--json")
       assert.strictEqual(code, 0, text)
       const found = statuses(text)
       for (const check of ["put", "get", "listing", "conditional writes", "time of PUT", "delete"]) {
         assert.strictEqual(found[check], "ok", check)
       }
+      assert.deepStrictEqual(readdirSync(`${cwd}/store/n/orders`), [])
     }).pipe(Effect.provide(NodeServices.layer)))
 
   it.live("checks a bucket: address, clock, permissions; and leaves nothing", () =>

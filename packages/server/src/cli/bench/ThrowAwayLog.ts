@@ -16,6 +16,7 @@ import { Effect, type Scope } from "effect"
 import { join } from "node:path"
 import { s3Options } from "../../config/S3Settings.ts"
 import type { StreamConfig } from "../../config/ServerConfig.ts"
+import { removeObjects } from "../RemoveObjects.ts"
 
 /** The settings of the stream, for a log of its own. */
 const throwAwayOptions = (options: WalOptions, nonce: string): WalOptions => ({
@@ -42,16 +43,10 @@ const keysBelow = Effect.fnUntraced(function*(store: ObjectStore["Service"], pre
   return keys
 })
 
-/** The most keys of one removal. */
-const removedAtOnce = 1_000
-
 /** Removes every object below the prefix: the log is closed, and nobody else has ever had its id. Answers what stays. */
-const removeObjects = Effect.fnUntraced(function*(store: ObjectStore["Service"], prefix: string) {
-  const refusals = new Map<string, string>()
-  const keys = yield* keysBelow(store, prefix)
-  for (let at = 0; at < keys.length; at += removedAtOnce) {
-    for (const { code, key } of yield* store.remove(keys.slice(at, at + removedAtOnce))) refusals.set(key, code)
-  }
+const removeBelow = Effect.fnUntraced(function*(store: ObjectStore["Service"], prefix: string) {
+  const refused = yield* removeObjects(store, yield* keysBelow(store, prefix))
+  const refusals = new Map(refused.map(({ code, key }) => [key, code]))
   return (yield* keysBelow(store, prefix)).map((key) => `${key}: ${refusals.get(key) ?? "still listed"}`)
 })
 
@@ -77,7 +72,7 @@ const placeOf = Effect.fnUntraced(function*(settings: StreamConfig["store"], opt
     } satisfies Place as Place
   }
   const store = yield* makeStore(settings)
-  const remove = removeObjects(store, prefix)
+  const remove = removeBelow(store, prefix)
   return {
     open: Effect.provideService(makeResolved(options), ObjectStore, store),
     remove: settings.type === "s3"

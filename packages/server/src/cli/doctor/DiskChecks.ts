@@ -157,7 +157,11 @@ const checkLock = Effect.fnUntraced(function*({ lockFile, name, tell }: DiskChec
   const disk = yield* DiskFile.DiskFile
   const check = `${name} lock`
   const there = yield* Effect.result(disk.stat(lockFile))
-  if (Result.isFailure(there)) return yield* tell(good(check, "free: there is no log yet"))
+  if (Result.isFailure(there)) {
+    // Any other answer says nothing about the lock.
+    if (there.failure.code !== "ENOENT") return yield* there.failure
+    return yield* tell(good(check, "free: there is no log yet"))
+  }
   const isFree = yield* Effect.scoped(disk.lock(lockFile))
   yield* tell(
     isFree ? good(check, "free") : {

@@ -3,7 +3,7 @@
  * times, settings of the bucket.
  *
  * Everything that is written lies below `probe/` of the log's prefix, where the log itself probes a store at its start, and
- * is removed at the end, also after an interruption. A running writer is not disturbed.
+ * is removed at the end, however that comes. A running writer is not disturbed.
  */
 import { encodeText, equalBytes } from "@effect-wal/core/format/Bytes"
 import { probeKey } from "@effect-wal/core/format/ObjectKey"
@@ -16,6 +16,7 @@ import { probeStore } from "@effect-wal/core/WalProbe"
 import { Duration, Effect, Result } from "effect"
 import { humanMillis } from "../HumanText.ts"
 import { measured } from "../Measure.ts"
+import { removeObjects } from "../RemoveObjects.ts"
 import { type CheckResult, good, skipped, type Tell } from "./Check.ts"
 import { isUnreachable, type Place, refusedRow } from "./StoreAnswer.ts"
 import { timeChecks } from "./StoreTimes.ts"
@@ -38,9 +39,12 @@ export interface StoreCheckup {
 const backoff: Backoff = { base: Duration.millis(100), cap: Duration.seconds(1) }
 const attempts = 3
 
-/** A request whose answer may be repeated. */
-const asked = <A>(request: Effect.Effect<A, ObjectStoreError>) =>
-  Effect.result(measured(retryWhilePassing(request, { backoff, attempts })))
+const repeated = <A>(request: Effect.Effect<A, ObjectStoreError>) => retryWhilePassing(request, { backoff, attempts })
+
+const answerOf = <A>(request: Effect.Effect<A, ObjectStoreError>) => Effect.result(measured(request))
+
+/** A request that may be repeated. */
+const asked = <A>(request: Effect.Effect<A, ObjectStoreError>) => answerOf(repeated(request))
 
 /** Objects for the check of listings: more than two pages of `pageLimit`. */
 const listedObjects = 7
@@ -59,6 +63,27 @@ const write = (probe: Probe, part: string, body: Uint8Array) =>
     probe.keys.add(key)
     return probe.checkup.store.create(key, body)
   })
+
+/**
+ * Writes with a few tries. A later one can meet the object of an earlier one, whose answer was lost: nobody else has the
+ * key, so an object with the same bytes is that.
+ */
+const create = (probe: Probe, part: string, body: Uint8Array) => {
+  let tries = 0
+  const attempt = Effect.suspend(() => {
+    tries++
+    return write(probe, part, body)
+  })
+  return repeated(Effect.catchIf(
+    attempt,
+    (error) => error.reason === "AlreadyExists" && tries > 1,
+    (error) =>
+      Effect.flatMap(
+        probe.checkup.store.get(probe.key(part)),
+        (found) => equalBytes(found.body, body) ? Effect.succeed(found.tag) : Effect.fail(error)
+      )
+  ))
+}
 
 /** Answers whether anybody is there. */
 const checkList = Effect.fnUntraced(function*({ checkup }: Probe) {
@@ -84,7 +109,7 @@ const stale = (check: string, found: string): CheckResult => ({
 const checkPutAndGet = Effect.fnUntraced(function*(probe: Probe) {
   const { place, store, tell } = probe.checkup
   const body = encodeText("effect-wal doctor")
-  const put = yield* asked(write(probe, "doctor", body))
+  const put = yield* answerOf(create(probe, "doctor", body))
   if (Result.isFailure(put)) {
     yield* tell(refusedRow("put", put.failure, place))
     yield* tell(skipped("get", "nothing could be stored that could be read"))
@@ -141,7 +166,7 @@ const checkListing = Effect.fnUntraced(function*(probe: Probe) {
   const { place, tell } = probe.checkup
   const names = Array.from({ length: listedObjects }, (_, index) => `list-${(index * 3) % listedObjects}`)
   const listing = Effect.andThen(
-    Effect.forEach(names, (name) => write(probe, name, encodeText(name)), { discard: true }),
+    Effect.forEach(names, (name) => create(probe, name, encodeText(name)), { discard: true }),
     listAll(probe, "list-")
   )
   const answer = yield* Effect.result(listing)
@@ -222,9 +247,10 @@ const checkAdvice = Effect.fnUntraced(function*({ checkup }: Probe) {
 /** Removes what was written; says what stays. */
 const checkRemove = Effect.fnUntraced(function*({ checkup, keys }: Probe) {
   const { options, place, store, tell } = checkup
-  const removed = yield* asked(store.remove([...keys]))
+  const removed = yield* asked(removeObjects(store, [...keys]))
+  // What could not be removed is told of here, and not tried again.
+  keys.clear()
   if (Result.isSuccess(removed) && removed.success.value.length === 0) {
-    keys.clear()
     return yield* tell(good("delete", "what the checks have stored is removed"))
   }
   const row = Result.isFailure(removed)
@@ -270,9 +296,7 @@ export const storeChecks = Effect.fnUntraced(function*(checkup: StoreCheckup) {
     yield* checkAdvice(probe)
     yield* checkRemove(probe)
   })
-  // What an interruption leaves is removed too; a removal that failed has been told of.
-  const leave = Effect.suspend(() =>
-    probe.keys.size === 0 ? Effect.void : Effect.ignore(checkup.store.remove([...probe.keys]))
-  )
-  yield* Effect.onInterrupt(checks, () => leave)
+  // What checks have left that came to no removal: after an interruption, or where a write that failed was done after all.
+  const leave = Effect.suspend(() => Effect.ignore(removeObjects(checkup.store, [...probe.keys])))
+  yield* Effect.ensuring(checks, leave)
 })

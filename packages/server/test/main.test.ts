@@ -129,6 +129,23 @@ describe("the program", () => {
       assert.strictEqual(yield* status("second"), 200)
     }).pipe(Effect.provide(NodeServices.layer)))
 
+  it.live("speaks of the address that a flag names, not of the file's", () =>
+    Effect.gen(function*() {
+      const cwd = yield* temporary
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.writeFileString(
+        `${cwd}/wal.yaml`,
+        "server: { host: 0.0.0.0, port: 0, tokens: [{ id: t, env: THE_TOKEN, scopes: [read] }] }\n" +
+          "streams: [{ durability: { backend: { type: object_store, node_id: n, stream_id: a, directory: { path: d } } } }]\n"
+      )
+      const program = yield* startProgram({
+        args: ["--config", "wal.yaml", "--host", "127.0.0.1"],
+        cwd,
+        env: { THE_TOKEN: "some-token" }
+      })
+      assert.notInclude(yield* program.until("log a open"), "without TLS")
+    }).pipe(Effect.provide(NodeServices.layer)))
+
   it.live("reports a bad configuration without a stack trace, with code 2", () =>
     Effect.gen(function*() {
       const cwd = yield* temporary

@@ -119,6 +119,9 @@ const cost = Effect.fnUntraced(function*(input: CostInput) {
     yield* checkLive(input)
     return yield* live(input.url.value, input)
   }
+  if (Option.isSome(input.token) || Option.isSome(input.tokenFile)) {
+    return yield* usageError("--token and --token-file are for a server", "Name it with --url, or leave the token out.")
+  }
   const model = yield* modelInput(input)
   if (model.isLocal) return yield* localCosts(model.name)
   yield* print(costView(model, {

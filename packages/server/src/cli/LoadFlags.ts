@@ -9,6 +9,7 @@ import type { WalOptions } from "@effect-wal/core/WalOptions"
 import { Duration, Effect, Option } from "effect"
 import { Flag } from "effect/cli"
 import { configFlag, loadNamedConfig } from "./ConfigFlag.ts"
+import { usageError } from "./data/TargetFlags.ts"
 import { CommandFailed } from "./Failure.ts"
 import { amountFlag, countFlag, durationFlag, sizeFlag } from "./QuantityFlags.ts"
 import { chooseStream, streamFlag } from "./StreamFlag.ts"
@@ -87,6 +88,12 @@ const settingsOf = Effect.fnUntraced(function*(input: LoadInput) {
       (loaded) => chooseStream(loaded, input.stream)
     )
     return { name: `stream ${stream.id}`, settings: stream.options, isLocal: stream.store.type === "local" }
+  }
+  if (Option.isSome(input.stream)) {
+    return yield* usageError(
+      "--stream names a stream of a configuration",
+      "Name the file with --config, or leave it out."
+    )
   }
   const preset = Option.getOrElse(input.preset, () => "balanced" as const)
   const workers = Option.getOrElse(input.workers, () => 1)

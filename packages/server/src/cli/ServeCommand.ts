@@ -125,6 +125,7 @@ export const serve = Effect.fnUntraced(
     yield* checkPort(input.port)
     const loaded = yield* loadConfig({
       ...loadOptions(input.config),
+      ...Option.isNone(input.host) ? {} : { host: input.host.value },
       insecure: input.insecure || Option.isSome(input.host)
     })
     const settings: ServerSettings = {

@@ -48,6 +48,8 @@ export interface LoadOptions {
   readonly text?: string
   /** The variables to substitute. */
   readonly env: Environment
+  /** `--host`: listen there instead of at `server.host`, which the notices are about then. */
+  readonly host?: string
   /** `--insecure`: listen on an address that is not loopback without tokens. Default false. */
   readonly insecure?: boolean
   /** Reported as the owner of the logs. Default: this machine's name. */
@@ -155,13 +157,18 @@ const serverSettings = (file: FileBlock, streams: ReadonlyArray<StreamConfig>, i
   }
 }
 
-const noticesOf = (file: FileBlock, streams: ReadonlyArray<StreamConfig>): ReadonlyArray<string> => {
-  const { behind_proxy: behindProxy, host, tls } = file.server
+const noticesOf = (
+  file: FileBlock,
+  streams: ReadonlyArray<StreamConfig>,
+  flagged: string | undefined
+): ReadonlyArray<string> => {
+  const { behind_proxy: behindProxy, tls } = file.server
+  const [source, host] = flagged === undefined ? ["server.host", file.server.host] : ["--host", flagged]
   return [
     ...(isLoopback(host) || tls !== undefined || behindProxy
       ? []
       : [
-        `server.host ${host} speaks HTTP without TLS: tokens and records travel in the clear; ` +
+        `${source} ${host} speaks HTTP without TLS: tokens and records travel in the clear; ` +
         "set tls, or behind_proxy: true"
       ]),
     ...streams.flatMap((stream) => stream.notices.map((notice) => `stream ${stream.id}: ${notice}`))
@@ -218,7 +225,7 @@ const check = (
     log: file.server.log,
     otlp: otlpOfBlock(file.server.otlp),
     streams,
-    notices: noticesOf(file, streams).map(conceal),
+    notices: noticesOf(file, streams, options.host).map(conceal),
     entries: listEntries({
       file,
       tree: isDefault ? {} : source.tree,

@@ -77,6 +77,20 @@ describe("effect-wal cost", () => {
       assert.include(local.err, "makes no requests")
     }).pipe(Effect.provide(NodeServices.layer)))
 
+  it.live("refuses flags that would say nothing", () =>
+    Effect.gen(function*() {
+      for (const command of ["cost", "loss-window"]) {
+        const { code, err } = yield* inProcess(command, "--stream", "orders")
+        assert.strictEqual(code, 2, command)
+        assert.include(err, "Name the file with --config")
+      }
+      for (const flag of ["--token", "--token-file"]) {
+        const { code, err } = yield* inProcess("cost", flag, "a-token")
+        assert.strictEqual(code, 2, flag)
+        assert.include(err, "Name it with --url")
+      }
+    }).pipe(Effect.provide(NodeServices.layer)))
+
   it.live("reads the counters of a running server", () =>
     Effect.gen(function*() {
       const url = `http://127.0.0.1:${(yield* startServer()).port}`

@@ -38,6 +38,15 @@ describe("loadConfig, the server's own rules", () => {
       }
     }))
 
+  it.effect("the notice of an address in the clear is about the one that a flag names", () =>
+    Effect.gen(function*() {
+      const file = (host: string) => `${withIds()}\nserver:\n  host: ${host}\n  tokens: [${token}]`
+      const opened = yield* load(file("127.0.0.1"), { host: "0.0.0.0" })
+      assert.include(opened.notices.join(), "--host 0.0.0.0 speaks HTTP without TLS")
+      const closed = yield* load(file("0.0.0.0"), { host: "127.0.0.1" })
+      assert.notInclude(closed.notices.join(), "speaks HTTP without TLS")
+    }))
+
   it.effect("tokens: one secret each, known streams, set variables; and they open other addresses", () =>
     Effect.gen(function*() {
       const file = (tokens: string) => `${withIds()}\nserver:\n  host: 0.0.0.0\n  tokens: [${tokens}]`

@@ -10,6 +10,7 @@ import { progress } from "../Progress.ts"
 import { type AppendInput, openInputs } from "./AppendInput.ts"
 import { type AppendEnd, runAppend, type Tally, type Unsure } from "./AppendRun.ts"
 import { onTarget } from "./DataHandler.ts"
+import { conflictStep } from "./KeyConflict.ts"
 import { tellClientError } from "./ServerTarget.ts"
 import { Target } from "./Target.ts"
 import { chooseStreamId, targetFlags, type TargetInput, usageError } from "./TargetFlags.ts"
@@ -93,6 +94,9 @@ const check = Effect.fnUntraced(function*(input: AppendInputs) {
   }
   if (fromLine < 1 || raw && fromLine !== 1) {
     return yield* usageError("--from-line must be 1 or more, and has no meaning with --raw", "See --help.")
+  }
+  if (raw && (Option.isSome(input.batchRecords) || Option.isSome(input.batchBytes))) {
+    return yield* usageError("--batch-records and --batch-bytes have no meaning with --raw", "Leave them out.")
   }
   const usual = key === undefined ? defaultLimits : keyedLimits
   const limits = {
@@ -185,7 +189,8 @@ const failureOf = (
   return {
     code: told.code,
     message: `${told.message}\n  so far: ${howFar(summary)}${unsureSentence}`,
-    next: [told.next, nextStep(summary, unsure, call)].filter((part) => part !== "").join(" "),
+    next: conflictStep(end, call.raw) ??
+      [told.next, nextStep(summary, unsure, call)].filter((part) => part !== "").join(" "),
     exit: told.exit,
     details: {
       ...typeof told.details === "object" && told.details !== null ? told.details : {},
@@ -243,7 +248,7 @@ const append = (input: AppendInputs) =>
       const stream = yield* chooseStreamId(input.stream)
       const inputs = yield* openInputs(input.files)
       const asked = yield* stopped
-      const writer = yield* target.writer(stream, { command: "append", takeOver: input.takeOver })
+      const writer = yield* target.writer(stream, { command: "append", takeOver: input.takeOver, creates: true })
       yield* tellTerminal(inputs)
       const { end, tally } = yield* Effect.scoped(Effect.gen(function*() {
         const total = totalOf(inputs)

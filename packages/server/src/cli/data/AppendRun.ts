@@ -36,11 +36,23 @@ export interface Unsure {
   readonly records: number
 }
 
+/** A batch, and the input that it is from. */
+export interface Piece {
+  readonly file: string
+  readonly batch: Batch
+}
+
 /** How it ended. */
 export type AppendEnd =
   | { readonly _tag: "Done" }
   | { readonly _tag: "Stopped"; readonly unsure?: Unsure }
-  | { readonly _tag: "Failed"; readonly error: TaggedFailure; readonly unsure?: Unsure }
+  | {
+    readonly _tag: "Failed"
+    readonly error: TaggedFailure
+    readonly unsure?: Unsure
+    /** The batch that was refused: nothing of it is stored by this run. */
+    readonly refused?: Piece
+  }
 
 /** How it is appended. */
 export interface AppendPlan extends CutOptions {
@@ -60,9 +72,7 @@ const maxPending = 16
 /** How long a batch that is under way is waited for once it should end. */
 const stopGraceMillis = 10_000
 
-interface Sent {
-  readonly file: string
-  readonly batch: Batch
+interface Sent extends Piece {
   readonly taken: TakenBatch
 }
 
@@ -77,9 +87,7 @@ export const mayBeStored = (error: TaggedFailure): boolean => {
   return isWalErrorTag(error._tag) && errorTable[error._tag].data !== "not-durable"
 }
 
-const unsureOf = (
-  sent: ReadonlyArray<{ readonly file: string; readonly batch: Batch }>
-): { readonly unsure?: Unsure } => {
+const unsureOf = (sent: ReadonlyArray<Piece>): { readonly unsure?: Unsure } => {
   const [first] = sent
   // Of several files the first one is named: what follows it is to be sent anew in any case.
   const same = sent.filter(({ file }) => file === first?.file)
@@ -136,16 +144,23 @@ class AppendRun {
     return this.plan.progress.advance(bytes + payloads.length)
   }
 
-  /** Waits for the oldest batches until so few are left; answers why that is not to be. */
+  /**
+   * Waits for the oldest batches until so few are left; answers why that is not to be. Of `inHand` nobody knows either: a
+   * batch behind them whose call did not end well.
+   */
   readonly settle = Effect.fnUntraced(
-    function*(this: AppendRun, left: number): Effect.fn.Return<AppendEnd | undefined> {
+    function*(
+      this: AppendRun,
+      left: number,
+      inHand: ReadonlyArray<Piece> = []
+    ): Effect.fn.Return<AppendEnd | undefined> {
       while (this.pending.length > left) {
         const [sent] = this.pending
         if (sent === undefined) return undefined
         const result = yield* this.inTime(Effect.result(sent.taken.settled))
-        if (result === undefined) return { _tag: "Stopped", ...unsureOf(this.pending) }
+        if (result === undefined) return { _tag: "Stopped", ...unsureOf([...this.pending, ...inHand]) }
         if (Result.isFailure(result)) {
-          return { _tag: "Failed", error: result.failure, ...unsureOf(this.pending) }
+          return { _tag: "Failed", error: result.failure, ...unsureOf([...this.pending, ...inHand]) }
         }
         this.pending.shift()
         yield* this.count(sent, result.success)
@@ -155,8 +170,8 @@ class AppendRun {
   )
 
   /** All that is under way first: it ends at the first batch that failed. */
-  readonly endWith = (end: AppendEnd): Effect.Effect<AppendEnd> =>
-    Effect.map(this.settle(0), (earlier) => earlier ?? end)
+  readonly endWith = (end: AppendEnd, inHand: ReadonlyArray<Piece> = []): Effect.Effect<AppendEnd> =>
+    Effect.map(this.settle(0, inHand), (earlier) => earlier ?? { ...end, ...unsureOf(inHand) })
 
   readonly send = Effect.fnUntraced(
     function*(this: AppendRun, file: string, batch: Batch): Effect.fn.Return<AppendEnd | undefined> {
@@ -165,16 +180,15 @@ class AppendRun {
       const records = batch.payloads.map((payload) => ({ payload }))
       const call = this.writer.append(records, { ack, form: raw ? "bytes" : "ndjson", ...name })
       const result = yield* this.inTime(Effect.result(call))
-      if (result === undefined) return yield* this.endWith({ _tag: "Stopped", ...unsureOf([{ file, batch }]) })
+      const piece: Piece = { file, batch }
+      if (result === undefined) return yield* this.endWith({ _tag: "Stopped" }, [piece])
       if (Result.isFailure(result)) {
         const error = result.failure
-        return yield* this.endWith({
-          _tag: "Failed",
-          error,
-          ...mayBeStored(error) ? unsureOf([{ file, batch }]) : {}
-        })
+        return mayBeStored(error)
+          ? yield* this.endWith({ _tag: "Failed", error }, [piece])
+          : yield* this.endWith({ _tag: "Failed", error, refused: piece })
       }
-      this.pending.push({ file, batch, taken: result.success })
+      this.pending.push({ ...piece, taken: result.success })
       return yield* this.settle(maxPending - 1)
     }
   )

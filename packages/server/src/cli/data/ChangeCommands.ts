@@ -22,7 +22,7 @@ const changing = Effect.fnUntraced(function*<A>(
 ) {
   const target = yield* Target
   const stream = yield* chooseStreamId(input.stream)
-  const writer = yield* target.writer(stream, { command, takeOver: input.takeOver })
+  const writer = yield* target.writer(stream, { command, takeOver: input.takeOver, creates: false })
   const value = yield* change(writer)
   yield* writer.close
   return { stream, value }

@@ -93,9 +93,35 @@ const tailFrom = Effect.fnUntraced(function*(client: Client, stream: string, ord
   return { from: (yield* fromOf(client, stream, order)) ?? (yield* openStatus(client, stream)).trimmedTo + 1 }
 })
 
+/** All pages from a place on. */
+const readPages = (
+  client: Client,
+  stream: string,
+  onDamage: ReadOrder["onDamage"],
+  options: { readonly from?: ReadFrom; readonly pageSize?: number }
+): Stream.Stream<Element, WalClientError> =>
+  onDamage === "skip" ? client.read(stream, { ...options, onDamage }) : client.read(stream, options)
+
+/**
+ * As many records as are wanted, in pages that are no larger: damage behind them is not met. A server that refuses pages of
+ * this size has a smaller one of its own.
+ */
+const readSome = (client: Client, stream: string, { limit, onDamage }: ReadOrder, from: ReadFrom | undefined) => {
+  const place = from === undefined ? {} : { from }
+  if (limit === undefined) return readPages(client, stream, onDamage, place)
+  let next: { readonly from?: ReadFrom } = place
+  return readPages(client, stream, onDamage, { ...place, pageSize: Math.min(limit, 1_000) }).pipe(
+    Stream.mapArray((elements) => {
+      const last = elements.at(-1)
+      if (last !== undefined) next = { from: lastNumber(last) + 1 }
+      return elements
+    }),
+    Stream.catchIf(({ reason }) => reason._tag === "invalid_request", () => readPages(client, stream, onDamage, next))
+  )
+}
+
 const startRead = Effect.fnUntraced(function*(client: Client, stream: string, order: ReadOrder) {
   const { follow, limit, onDamage } = order
-  const pageSize = limit === undefined ? {} : { pageSize: Math.min(limit, 1_000) }
   const most = <A, E>(elements: Stream.Stream<A, E>) => limit === undefined ? elements : Stream.take(elements, limit)
   if (follow) {
     const options = yield* tailFrom(client, stream, order)
@@ -104,11 +130,8 @@ const startRead = Effect.fnUntraced(function*(client: Client, stream: string, or
     )
   }
   const from = yield* fromOf(client, stream, order)
-  const options = { ...pageSize, ...from === undefined ? {} : { from } }
   const { durable } = yield* openStatus(client, stream)
-  const elements: Stream.Stream<Element, WalClientError> = onDamage === "skip"
-    ? client.read(stream, { ...options, onDamage })
-    : client.read(stream, options)
+  const elements = readSome(client, stream, order, from)
   // A log that is written to all the time has no end of its own: the end is where it was at the start.
   return most(Stream.takeWhile(elements, (element) => lastNumber(element) <= durable))
 })
@@ -175,6 +198,13 @@ const mustAnswer = (place: ServerPlace) =>
     Effect.catchIf(({ reason }) => reason._tag !== "ConnectionFailed", () => Effect.void)
   )
 
+const noTakeOver = new CommandFailed({
+  code: "usage",
+  message: "--take-over is for a store: a server has the logs that it writes",
+  next: "Leave it out, or name the store with --config.",
+  exit: "usage"
+})
+
 /** The streams of a server. Fails where nothing answers. */
 export const makeServerTarget = Effect.fnUntraced(function*(place: ServerPlace) {
   const context = yield* Layer.build(FetchHttpClient.layer)
@@ -185,7 +215,7 @@ export const makeServerTarget = Effect.fnUntraced(function*(place: ServerPlace) 
     place: place.url.origin,
     streamIds: Effect.map(client.streams, (streams) => streams.map(({ id }) => id)),
     reader: (stream) => Effect.succeed(readerOf(client, stream)),
-    writer: (stream) => Effect.succeed(writerOf(client, stream)),
+    writer: (stream, { takeOver }) => takeOver ? Effect.fail(noTakeOver) : Effect.succeed(writerOf(client, stream)),
     configOf: () => undefined
   }
   return target

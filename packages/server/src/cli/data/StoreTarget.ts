@@ -2,10 +2,14 @@
  * A store as the target of data commands: read with `WalReader`, which changes no byte and disturbs no writer; changed by
  * opening the log, which fences a writer that still runs, and is refused where one may.
  */
+import { manifestKey, segmentsPrefix } from "@effect-wal/core/format/ObjectKey"
+import { logPrefix } from "@effect-wal/core/LogId"
 import { ObjectStore } from "@effect-wal/core/store/ObjectStore"
+import { retryWhilePassing, toStoreError } from "@effect-wal/core/store/StoreRetry"
+import { ManifestMissing } from "@effect-wal/core/WalError"
 import type { WalOptions } from "@effect-wal/core/WalOptions"
 import { type ReaderStatus, WalReader } from "@effect-wal/core/WalReader"
-import type { Appended, WalService } from "@effect-wal/core/WalService"
+import type { Appended, CloseReport, WalService } from "@effect-wal/core/WalService"
 import { Context, Effect, Layer, Stream } from "effect"
 import type { ServerConfig, StreamConfig } from "../../config/ServerConfig.ts"
 import { LogOpener } from "../../LogOpener.ts"
@@ -23,7 +27,7 @@ import {
   type Target,
   type WriterOptions
 } from "./Target.ts"
-import { commandHost, lookForWriter, writerMayRun } from "./WriterSign.ts"
+import { attempts, commandHost, lookForWriter, writerMayRun } from "./WriterSign.ts"
 
 /** The options that a look at a log takes, of those that a writer has. */
 export const lookOptionsOf = (options: WalOptions) => ({
@@ -102,10 +106,10 @@ const cursorOf = Effect.fnUntraced(function*(log: WalService, name: string) {
     : { name, seq: found.mark, persisted: found.persisted, lag: found.lag } satisfies CursorReport
 })
 
-const close = Effect.fnUntraced(function*(log: WalService) {
+const close = Effect.fnUntraced(function*(log: WalService): Effect.fn.Return<CloseReport, CommandFailed> {
   const report = yield* log.close
   const { lost } = report
-  if (lost === null) return
+  if (lost === null) return report
   return yield* new CommandFailed({
     code: "records_left",
     message: `records ${lost.from} to ${lost.to} were accepted and are not stored; durable up to ${report.durable}`,
@@ -115,14 +119,46 @@ const close = Effect.fnUntraced(function*(log: WalService) {
   })
 })
 
+/** A log moves a mark in memory, and stores it later: at its end at the latest, which says whether it could. */
+const commit = Effect.fnUntraced(function*(log: WalService, cursor: string, seq: number) {
+  yield* log.commit(seq, { cursor })
+  if ((yield* close(log)).manifestWritten) return yield* cursorOf(log, cursor)
+  const end = yield* log.ended
+  if (end._tag !== "WalClosed") return yield* end
+  return yield* new CommandFailed({
+    code: "cursor_not_stored",
+    message: `cursor ${JSON.stringify(cursor)} may be where it was: the store did not take the manifest in time`,
+    next: "See what the store answers with `effect-wal doctor`; then set the cursor again.",
+    exit: "unavailable"
+  })
+})
+
 const writerOf = (log: WalService): StreamWriter => ({
   append: (records, order) => append(log, records, order),
-  commit: (cursor, seq) => Effect.andThen(log.commit(seq, { cursor }), cursorOf(log, cursor)),
+  commit: (cursor, seq) => commit(log, cursor, seq),
   removeCursor: (cursor) => Effect.andThen(cursorOf(log, cursor), log.removeCursor(cursor)),
   flush: log.flush,
   trim: (seq) => log.trim(seq),
-  close: close(log)
+  close: Effect.asVoid(close(log))
 })
+
+/**
+ * A path or a prefix that was mistyped must not become an empty log. Segments without a manifest are damage, which opening
+ * the log tells.
+ */
+const refuseAbsentLog = Effect.fnUntraced(function*(stream: StreamConfig) {
+  const store = yield* openForReading(stream)
+  const prefix = logPrefix(stream.options)
+  const key = manifestKey(prefix)
+  const policy = { backoff: stream.options.retry, attempts }
+  for (const start of [key, segmentsPrefix(prefix)]) {
+    const { objects } = yield* retryWhilePassing(store.list({ prefix: start, limit: 1 }), policy).pipe(
+      Effect.mapError(toStoreError)
+    )
+    if (objects.length > 0) return
+  }
+  return yield* new ManifestMissing({ key, found: "no log here" })
+}, Effect.scoped)
 
 /** A local log needs no look: its lock says whether somebody has it. */
 const refuseLiveWriter = Effect.fnUntraced(function*(stream: StreamConfig) {
@@ -136,7 +172,8 @@ const refuseLiveWriter = Effect.fnUntraced(function*(stream: StreamConfig) {
 }, Effect.scoped)
 
 const makeWriter = Effect.fnUntraced(
-  function*(config: ServerConfig, stream: StreamConfig, { command, takeOver }: WriterOptions) {
+  function*(config: ServerConfig, stream: StreamConfig, { command, creates, takeOver }: WriterOptions) {
+    if (!creates) yield* refuseAbsentLog(stream)
     if (!takeOver) yield* refuseLiveWriter(stream)
     const options = { ...stream.options, host: yield* commandHost(command) }
     const context = yield* Layer.build(

@@ -83,6 +83,7 @@ export interface StreamWriter {
     records: ReadonlyArray<AppendRecord>,
     order: AppendOrder
   ) => Effect.Effect<TakenBatch, TaggedFailure>
+  /** The last call of a writer: of a store it gives the stream back, and fails where the mark is not known to be stored. */
   readonly commit: (cursor: string, seq: number) => Effect.Effect<CursorReport, TaggedFailure>
   readonly removeCursor: (cursor: string) => Effect.Effect<void, TaggedFailure>
   /** Its result is the durable end. */
@@ -99,6 +100,8 @@ export interface WriterOptions {
   readonly command: string
   /** Go on although the log may have a live writer, which is fenced then. */
   readonly takeOver: boolean
+  /** Makes the log where the store has none, which is an error else. */
+  readonly creates: boolean
 }
 
 /** A stream that is read. */

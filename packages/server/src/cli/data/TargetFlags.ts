@@ -100,6 +100,17 @@ export const serverAt = Effect.fnUntraced(function*(input: TargetInput, url: str
   return { url: yield* urlOf(url), token: yield* tokenOf(input) } satisfies ServerPlace as ServerPlace
 })
 
+/** The store of the configuration. A token that is given says that a server was meant. */
+const storeOf = Effect.fnUntraced(function*({ config, token, tokenFile }: TargetInput) {
+  if (Option.isSome(token) || Option.isSome(tokenFile)) {
+    return yield* usageError(
+      "--token and --token-file are for a server, and this is a store",
+      "Name the server with --url, or leave the token out."
+    )
+  }
+  return makeStoreTarget(yield* loadNamedConfig(config))
+})
+
 /** What the flags name: in this order `--url`, `--config`, the variables, a server that answers at the default address. */
 export const findTarget = Effect.fnUntraced(function*(input: TargetInput): Effect.fn.Return<
   Target["Service"],
@@ -113,10 +124,10 @@ export const findTarget = Effect.fnUntraced(function*(input: TargetInput): Effec
       "Give one of them; a server that runs is the better choice."
     )
   }
-  if (Option.isSome(config)) return makeStoreTarget(yield* loadNamedConfig(config))
+  if (Option.isSome(config)) return yield* storeOf(input)
   const named = Option.orElse(url, () => variable("EFFECT_WAL_URL"))
   if (Option.isSome(named)) return yield* makeServerTarget(yield* serverAt(input, named.value))
-  if (Option.isSome(variable("EFFECT_WAL_CONFIG"))) return makeStoreTarget(yield* loadNamedConfig(config))
+  if (Option.isSome(variable("EFFECT_WAL_CONFIG"))) return yield* storeOf(input)
   const place = yield* serverAt(input, defaultUrl)
   if (yield* answers(place)) return yield* makeServerTarget(place)
   return yield* new CommandFailed({

@@ -19,7 +19,7 @@ import { hostname } from "node:os"
 import { CommandFailed } from "../Failure.ts"
 
 /** Tries of one request while the store's answers may pass. */
-const attempts = 8
+export const attempts = 8
 
 const contentOf = (read: () => string): string => {
   try {

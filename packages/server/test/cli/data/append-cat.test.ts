@@ -97,6 +97,20 @@ describe("append and cat, through a server", () => {
     slowMillis
   )
 
+  it.live("read as much as is wanted, also where the server's pages are smaller", () =>
+    Effect.gen(function*() {
+      const cwd = yield* configured("directory", ["orders"], "port: 0, limits: { max_page_records: 2 }")
+      const { url } = yield* serve(cwd)
+      yield* run(["append", "--url", url], ndjson(1, 7))
+      for (const limit of [1, 2, 5, 5_000]) {
+        for (const damage of ["fail", "skip"]) {
+          const cat = yield* run(["cat", "--url", url, "--from", "2", "--limit", String(limit), "--on-damage", damage])
+          assert.strictEqual(cat.code, 0, cat.err)
+          assert.deepStrictEqual(parsed(cat.text).map(({ seq }) => seq), [2, 3, 4, 5, 6, 7].slice(0, limit))
+        }
+      }
+    }).pipe(Effect.provide(NodeServices.layer)), slowMillis)
+
   it.live("with a key append the same input once, however often it is sent", () =>
     Effect.gen(function*() {
       const { url } = yield* server()
@@ -108,12 +122,17 @@ describe("append and cat, through a server", () => {
       assert.strictEqual(longer.code, 1, longer.err)
       const { details } = JSON.parse(longer.err).error
       assert.deepInclude(details, { records: 8, through: { file: "stdin", line: 8 }, unsure: null })
+      assert.include(JSON.parse(longer.err).error.next, "`effect-wal cat --from 9 --limit 2`")
+      assert.include(JSON.parse(longer.err).error.next, "same command and key with `--from-line 11`")
       const again = JSON.parse((yield* run(args, ndjson(1, 10))).text)
       assert.deepInclude(again, { records: 10, repeated: 10, last_seq: 10 })
       const other = JSON.parse((yield* run(args, ndjson(5, 14))).err)
       assert.strictEqual(other.error.code, "producer_conflict")
       const on = JSON.parse((yield* run([...args, "--from-line", "5"], ndjson(1, 8))).text)
       assert.deepInclude(on, { records: 4, repeated: 4 })
+      // As it was advised: the longer input is stored once.
+      const rest = JSON.parse((yield* run([...args, "--from-line", "11"], ndjson(1, 12))).text)
+      assert.deepInclude(rest, { records: 2, repeated: 0, first_seq: 11, last_seq: 12 })
     }).pipe(Effect.provide(NodeServices.layer)), slowMillis)
 
   it.live("end quietly when their reader has gone", () =>

@@ -4,6 +4,7 @@ import { Deferred, Duration, Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import type { AppendInput } from "../../../src/cli/data/AppendInput.ts"
 import { type AppendPlan, mayBeStored, runAppend } from "../../../src/cli/data/AppendRun.ts"
+import type { Batch } from "../../../src/cli/data/LineBatches.ts"
 import type { AppendOrder, Placed, StreamWriter, TakenBatch } from "../../../src/cli/data/Target.ts"
 import type { TaggedFailure } from "../../../src/cli/Failure.ts"
 import { WalClientError } from "../../../src/client/ClientError.ts"
@@ -54,6 +55,13 @@ const writerOf = (
   return { writer, orders }
 }
 
+const batchOf = (texts: ReadonlyArray<string>, fromLine: number): Batch => ({
+  payloads: texts.map((text) => Buffer.from(text)),
+  bytes: texts.join("").length,
+  fromLine,
+  toLine: fromLine + texts.length - 1
+})
+
 const away = new StoreUnavailable({ operation: "create", key: "k", detail: "away" })
 
 describe("an append", () => {
@@ -99,8 +107,37 @@ describe("an append", () => {
       for (let turn = 0; turn < 100; turn++) yield* Effect.yieldNow
       yield* TestClock.adjust("1 minute")
       const { end, tally } = yield* Fiber.join(fiber)
-      assert.deepStrictEqual(end, { _tag: "Failed", error: refusal })
+      assert.strictEqual(end._tag === "Failed" ? end.error : undefined, refusal)
+      assert.deepInclude(end, {
+        _tag: "Failed",
+        refused: { file: "in", batch: batchOf(["{\"n\":5}", "{\"n\":6}"], 5) }
+      })
+      assert.notProperty(end, "unsure")
       assert.deepInclude(tally, { records: 4, through: { file: "in", line: 4 } })
+    }))
+
+  it.effect("says of the batch in hand too that nobody knows, where one before it is not stored either", () =>
+    Effect.gen(function*() {
+      const stop = yield* Deferred.make<void>()
+      const { orders, writer } = writerOf(
+        () => Effect.never,
+        (index) => index === 2 ? Effect.andThen(Deferred.succeed(stop, undefined), Effect.never) : Effect.void
+      )
+      const plan = planOf({ stop: Deferred.await(stop) })
+      const fiber = yield* Effect.forkChild(runAppend(writer, [textInput(ndjson(1, 9))], plan))
+      for (let turn = 0; turn < 100; turn++) yield* Effect.yieldNow
+      yield* TestClock.adjust("1 minute")
+      const { end } = yield* Fiber.join(fiber)
+      assert.strictEqual(orders.length, 3)
+      assert.deepStrictEqual(end, { _tag: "Stopped", unsure: { file: "in", fromLine: 1, toLine: 6, records: 6 } })
+      // The same of calls that fail without saying what became of their records.
+      const failing = writerOf(() => Effect.fail(away), (index) => index === 2 ? Effect.fail(away) : Effect.void)
+      const failed = yield* runAppend(failing.writer, [textInput(ndjson(1, 9))], planOf())
+      assert.deepStrictEqual(failed.end, {
+        _tag: "Failed",
+        error: away,
+        unsure: { file: "in", fromLine: 1, toLine: 6, records: 6 }
+      })
     }))
 
   it("takes the word of an error for what became of the records", () => {

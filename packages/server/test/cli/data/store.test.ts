@@ -154,7 +154,22 @@ describe("on a store whose server was stopped", () => {
       const all = yield* run(["status", ...configOf(cwd), "--json"])
       assert.deepInclude(JSON.parse(all.text), { state: "absent" })
       assert.strictEqual(all.code, 0)
+      const [, ...changes] = changers
+      for (const args of changes) {
+        const refused = yield* run([...args, ...configOf(cwd), "--take-over", "--json"])
+        assert.deepStrictEqual([refused.code, JSON.parse(refused.err).error.code], [3, "log_not_found"], refused.err)
+      }
       assert.deepStrictEqual(readdirSync(cwd), ["wal.yaml"])
+      // The same where the store is there, and the log is mistyped.
+      yield* run(["append", ...configOf(cwd)], "1\n")
+      const fs = yield* FileSystem.FileSystem
+      const text = yield* fs.readFileString(`${cwd}/wal.yaml`)
+      yield* fs.writeFileString(`${cwd}/wal.yaml`, text.replace("node_id: n", "node_id: m"))
+      for (const args of changes) {
+        const refused = yield* run([...args, ...configOf(cwd)])
+        assert.strictEqual(refused.code, 3, refused.err)
+      }
+      assert.notInclude(readdirSync(join(cwd, "store")), "m")
     }).pipe(Effect.provide(NodeServices.layer)), slowMillis)
 })
 
@@ -166,6 +181,14 @@ const untilStored = (cwd: string): Effect.Effect<void> =>
   )
 
 describe("on a local log", () => {
+  it.live("that was never made a change makes none", () =>
+    Effect.gen(function*() {
+      const cwd = yield* configured("local")
+      const refused = yield* run(["flush", ...configOf(cwd)])
+      assert.strictEqual(refused.code, 3, refused.err)
+      assert.deepStrictEqual(readdirSync(cwd), ["wal.yaml"])
+    }).pipe(Effect.provide(NodeServices.layer)), slowMillis)
+
   it.live(
     "while a server has it, commands that have --url say to use it, the others to stop the server",
     () =>

@@ -58,6 +58,30 @@ describe("what a command works on", () => {
       assert.strictEqual(trim.code, 77)
     }).pipe(Effect.provide(NodeServices.layer)), slowMillis)
 
+  it.live("has no use for a flag of another kind of target, and says so", () =>
+    Effect.gen(function*() {
+      const cwd = yield* configured("directory")
+      const config = ["--config", `${cwd}/wal.yaml`]
+      const { url } = yield* serve(cwd)
+      const calls: ReadonlyArray<readonly [found: string, args: ReadonlyArray<string>]> = [
+        ["are for a server", ["status", ...config, "--token", token]],
+        ["are for a server", ["status", ...config, "--token-file", `${cwd}/token`]],
+        ["--take-over is for a store", ["append", "--url", url, "--take-over"]],
+        ["--take-over is for a store", ["flush", "--url", url, "--take-over"]],
+        ["no meaning with --raw", ["append", "--url", url, "--raw", "--batch-records", "2"]],
+        ["no meaning with --raw", ["append", "--url", url, "--raw", "--batch-bytes", "2"]]
+      ]
+      for (const [found, args] of calls) {
+        const refused = yield* run(args, "1\n")
+        assert.strictEqual(refused.code, 2, args.join(" "))
+        assert.include(refused.err, found)
+      }
+      const named = yield* cli(["status", "--token", token], { cwd, env: { EFFECT_WAL_CONFIG: "wal.yaml" } })
+      assert.strictEqual(named.code, 2, named.err)
+      const status = yield* run(["status", "--url", url, "--json"])
+      assert.deepInclude(JSON.parse(status.text), { durable: 0 })
+    }).pipe(Effect.provide(NodeServices.layer)), slowMillis)
+
   it.live("is a store for inspect, verify and repair, and they say so", () =>
     Effect.gen(function*() {
       for (const args of [["verify"], ["repair", "--dry-run"], ["inspect", "manifest"], ["inspect", "epochs"]]) {

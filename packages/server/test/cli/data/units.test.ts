@@ -1,8 +1,10 @@
 import { DiskFile } from "@effect-wal/core/node"
+import { ProducerConflict } from "@effect-wal/core/WalError"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem, Option, Result } from "effect"
 import { join } from "node:path"
+import { conflictStep } from "../../../src/cli/data/KeyConflict.ts"
 import { type Batch, LineBatches } from "../../../src/cli/data/LineBatches.ts"
 import { delimiterOf, readTime } from "../../../src/cli/data/ReadFlags.ts"
 import { viewDisk } from "../../../src/cli/data/ViewDisk.ts"
@@ -23,6 +25,40 @@ const cut = (text: string, chunkBytes: number, limits = { records: 100, bytes: 1
   const last = lines.end()
   return { batches: [...batches, ...last.batches], problem: last.problem, held: undefined }
 }
+
+describe("conflictStep", () => {
+  const error = new ProducerConflict({ id: "k", sequence: 0, first: 9, last: 10 })
+  const stepOf = (text: string, raw = false) => {
+    const [batch] = cut(text, 100, { records: 3, bytes: 1_000 }, 3).batches
+    assert.isDefined(batch)
+    return batch === undefined
+      ? undefined
+      : conflictStep({ _tag: "Failed", error, refused: { file: "in", batch } }, raw)
+  }
+
+  it("says what has the key, and where to go on as far as that is known", () => {
+    const whole = stepOf("1\n2\n3\n4\n5\n")
+    assert.include(whole, "`effect-wal cat --from 9 --limit 2`")
+    assert.include(whole, "at line 3 of in")
+    assert.include(whole, "same command and key with `--from-line 5`")
+    assert.include(whole, "another key with `--from-line 3`")
+    // An empty line is no record, and what is stored may be more than this batch.
+    for (const text of ["1\n2\n3\n\n4\n5\n", "1\n2\n3\n"]) {
+      assert.include(stepOf(text), "`--from-line` at the line behind them")
+    }
+    assert.notInclude(stepOf("1\n2\n3\n4\n", true), "--from-line")
+  })
+
+  it("has nothing to say of another end", () => {
+    const [batch] = cut("1\n", 100).batches
+    assert.isDefined(batch)
+    if (batch === undefined) return
+    const other = { _tag: "RecordTooLarge", message: "too large" }
+    assert.isUndefined(conflictStep({ _tag: "Failed", error: other, refused: { file: "in", batch } }, false))
+    assert.isUndefined(conflictStep({ _tag: "Failed", error }, false))
+    assert.isUndefined(conflictStep({ _tag: "Stopped" }, false))
+  })
+})
 
 describe("LineBatches", () => {
   it("gives the same lines however the bytes come", () => {

@@ -2,13 +2,13 @@
  * Input that goes on while the store is away: segments wait on this machine's disk, in SPOOL_PATH or `./data/spool`, until
  * they can be sent. `spooled` says that a record survives the process, `durable` that it survives the node.
  *
- * The store of this example is in memory and away on command, so that the outage can be seen.
+ * The store of this example is a directory, STORE_PATH or `./data/spool-store`, and away on command, so that the outage can
+ * be seen.
  */
-import { SpoolDirectory } from "@effect-wal/core/node"
+import { DirectoryObjectStore, SpoolDirectory } from "@effect-wal/core/node"
 import { ObjectStore } from "@effect-wal/core/store/ObjectStore"
 import { Wal } from "@effect-wal/core/Wal"
 import * as FaultyObjectStore from "@effect-wal/testing/FaultyObjectStore"
-import { MemoryObjectStore } from "@effect-wal/testing/MemoryObjectStore"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Config, Console, Context, Effect, Layer } from "effect"
 
@@ -18,7 +18,8 @@ class Outage extends Context.Service<Outage, { readonly begin: () => () => void 
 ) {}
 
 const StoreLive = Layer.effectContext(Effect.gen(function*() {
-  const { store, rule } = FaultyObjectStore.make((yield* MemoryObjectStore.make()).store)
+  const path = yield* Config.NonEmptyString("STORE_PATH").pipe(Config.withDefault("./data/spool-store"))
+  const { store, rule } = FaultyObjectStore.make(yield* DirectoryObjectStore.make({ path }))
   return Context.make(ObjectStore, store).pipe(
     Context.add(Outage, Outage.of({ begin: () => rule(() => ({ _tag: "Fail", reason: "Unavailable" })) }))
   )

@@ -110,6 +110,9 @@ const unescapeXml = (text: string): string =>
 // Writes are a second apart, so that listings have an order in time without a clock.
 const firstModified = 1_700_000_000_000
 
+/** https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html */
+const mostDeletedAtOnce = 1000
+
 /** The store: its objects, and what it answers. */
 export class HttpS3Model {
   readonly objects = new Map<string, DoubleObject>()
@@ -159,7 +162,12 @@ export class HttpS3Model {
   /** Writes an object past all conditions, for a test that needs one to be there. */
   store(key: string, body: Uint8Array): DoubleObject {
     this.writes++
-    const object = { key, body, version: this.writes, modifiedMillis: firstModified + this.writes * 1000 }
+    const object = {
+      key,
+      body: Uint8Array.from(body),
+      version: this.writes,
+      modifiedMillis: firstModified + this.writes * 1000
+    }
     this.objects.set(key, object)
     return object
   }
@@ -210,7 +218,7 @@ export class HttpS3Model {
     }
     const refused = this.settings.conditions === "ignored" ? undefined : this.condition(request)
     if (refused !== undefined) return refused
-    const object = this.store(request.key, Uint8Array.from(request.body))
+    const object = this.store(request.key, request.body)
     return { status: 200, headers: { etag: this.settings.etag(object, "put") }, body: nothing }
   }
 
@@ -252,6 +260,7 @@ export class HttpS3Model {
     const keys = [...new TextDecoder().decode(request.body).matchAll(/<Key>([^<]*)<\/Key>/g)].map((match) =>
       unescapeXml(match[1] ?? "")
     )
+    if (keys.length > mostDeletedAtOnce) return refuse(400, "MalformedXML")
     const errors = keys.flatMap((key) => {
       const code = this.settings.deleteErrors.get(key)
       if (code === undefined) this.objects.delete(key)

@@ -40,7 +40,7 @@ export interface MemorySpool {
   failingReads: SpoolError["reason"] | undefined
   /** The log that was configured with it has another one now: it is only found by its path. */
   isLeft: boolean
-  /** Changes what is held, as damage does. */
+  /** Changes what is held, past the checksum that a spool on a disk keeps with it. */
   readonly harm: (epoch: number, slot: number, object: Uint8Array | undefined) => void
 }
 
@@ -63,17 +63,18 @@ export const make = (options: MemorySpoolOptions = {}): MemorySpool => {
     afterMillis,
     usedBytes: () => held.reduce((sum, one) => sum + one.object.length, 0),
     slots: (from, limit) =>
-      Effect.sync(() =>
-        held
-          .filter((one) => compare(one, from) >= 0)
-          .slice(0, limit)
-          .map(({ epoch, object, slot }) => ({ epoch, slot, sizeBytes: object.length }))
-      ),
+      Effect.suspend(() => {
+        if (spool.failingReads !== undefined) return failure(spool.failingReads, "injected")
+        const found = held.filter((one) => compare(one, from) >= 0).slice(0, limit)
+        return Effect.succeed(found.map(({ epoch, object, slot }) => ({ epoch, slot, sizeBytes: object.length })))
+      }),
     read: (epoch, slot) =>
       Effect.suspend(() => {
         if (spool.failingReads !== undefined) return failure(spool.failingReads, "injected")
         const found = held.find((one) => one.epoch === epoch && one.slot === slot)
-        return found === undefined ? failure("Damaged", `slot ${slot} is not there`) : Effect.succeed(found.object)
+        return found === undefined
+          ? failure("Damaged", `slot ${slot} is not there`)
+          : Effect.succeed(found.object.slice())
       }),
     write: (objects) =>
       Effect.suspend(() => {

@@ -99,6 +99,29 @@ describe("HttpS3Double", () => {
       assert.strictEqual(asked, 1)
     }))
 
+  it.effect("removes up to 1,000 keys in a call, as S3 does", () =>
+    Effect.gen(function*() {
+      const { double, put, url } = yield* setUp
+      yield* put("0", "1")
+      const remove = (count: number) => {
+        const keys = Array.from({ length: count }, (_, index) => `<Object><Key>${index}</Key></Object>`)
+        return call(`${url("")}?delete`, { method: "POST", body: `<Delete>${keys.join("")}</Delete>` })
+      }
+      assert.deepInclude(yield* remove(1_001), { status: 400 })
+      assert.isTrue(double.objects.has("0"))
+      assert.deepInclude(yield* remove(1_000), { status: 200 })
+      assert.isFalse(double.objects.has("0"))
+    }))
+
+  it.effect("keeps the bytes that it was given, whatever becomes of the caller's", () =>
+    Effect.gen(function*() {
+      const { double } = yield* setUp
+      const body = Uint8Array.of(1)
+      const object = double.store("a", body)
+      body[0] = 2
+      assert.deepStrictEqual(object.body, Uint8Array.of(1))
+    }))
+
   it.effect("lists in pages, in order, below a prefix", () =>
     Effect.gen(function*() {
       const { double } = yield* setUp

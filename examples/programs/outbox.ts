@@ -16,11 +16,23 @@ import { PgClient } from "@effect/sql-pg"
 import { Array, Config, Console, Effect, Layer, Schedule, Schema, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 
-const Order = Schema.Struct({ id: Schema.Int, item: Schema.String, cents: Schema.Int })
+/** The text types of PostgreSQL hold every character but this one: refused here, before the log has it. */
+const Text = Schema.String.check(
+  Schema.makeFilter((text) => !text.includes("\0"), { expected: "a text without \\u0000" })
+)
+
+const Order = Schema.Struct({ id: Schema.Int, item: Text, cents: Schema.Int })
 
 class Orders extends TypedWal.Tag("orders", { schema: Order })<Orders>() {}
 
 class InputFailed extends Schema.TaggedError<InputFailed>()("InputFailed", { cause: Schema.Defect() }) {}
+
+/** Nobody knows any more how far this log is written. */
+class PositionMissing extends Schema.TaggedError<PositionMissing>()("PositionMissing", { log: Schema.String }) {
+  override get message() {
+    return `outbox_position has no row of log ${this.log}: give it the newest number that is written, and start again`
+  }
+}
 
 const decodeOrder = Schema.decodeEffect(Schema.fromJsonString(Order))
 
@@ -48,14 +60,15 @@ const write = Effect.fnUntraced(
   function*(logId: string, orders: ReadonlyArray<DurableInput.Delivery<typeof Order.Type>>) {
     const sql = yield* SqlClient.SqlClient
     const [position] = yield* sql`SELECT seq FROM outbox_position WHERE log = ${logId} FOR UPDATE`
-    const fresh = orders.filter(({ seq }) => seq > Number(position?.["seq"]))
+    if (position === undefined) return yield* new PositionMissing({ log: logId })
+    const fresh = orders.filter(({ seq }) => seq > Number(position["seq"]))
     if (!Array.isReadonlyArrayNonEmpty(fresh)) return
     yield* sql`INSERT INTO orders ${sql.insert(Array.map(fresh, ({ value }) => value))}`
     yield* sql`UPDATE outbox_position SET seq = ${Array.lastNonEmpty(fresh).seq} WHERE log = ${logId}`
   }
 )
 
-/** A database that is away comes back. */
+/** A database that is away comes back, and one that refuses is mended; the orders wait for that, in their order. */
 const untilWritten = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("5 seconds")])
 
 const program = Effect.gen(function*() {
@@ -70,7 +83,8 @@ const program = Effect.gen(function*() {
     Stream.groupedWithin(500, "20 millis"),
     Stream.runForEach((chunk) =>
       sql.withTransaction(write(logId, chunk)).pipe(
-        Effect.retry(untilWritten),
+        Effect.tapErrorTag("SqlError", (error) => Effect.logWarning("Not written yet, and tried again:", error)),
+        Effect.retry({ schedule: untilWritten, while: ({ _tag }) => _tag === "SqlError" }),
         Effect.andThen(Effect.forEach(chunk, ({ commit }) => commit, { discard: true })),
         Effect.andThen(Console.log(`orders to record ${chunk.at(-1)?.seq} are written`))
       )
@@ -88,7 +102,15 @@ const DatabaseLive = Layer.unwrap(Effect.gen(function*() {
 
 const LogLive = Layer.unwrap(Effect.map(
   Config.NonEmptyString("WAL_PATH").pipe(Config.withDefault("./data/outbox")),
-  (path) => Wal.layerLocal({ path, nodeId: "node-0", streamId: "orders", preset: "low_latency" })
+  (path) =>
+    Wal.layerLocal({
+      path,
+      nodeId: "node-0",
+      streamId: "orders",
+      preset: "low_latency",
+      // For ever, as long as that can be: a file may be given again at any time.
+      producers: { ttl: "36500d" }
+    })
 ))
 
 program.pipe(

@@ -13,7 +13,7 @@ import type { AppendRecord } from "@effect-wal/core/WalRecord"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Config, Context, Deferred, Effect, FileSystem, Layer, Queue, Schedule, Stream } from "effect"
+import { Config, Context, Deferred, Effect, FileSystem, Layer, Path, Queue, Schedule, Stream } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest, HttpRouter, HttpServerResponse } from "effect/http"
 import type { HttpClientError } from "effect/http"
 import { createServer } from "node:http"
@@ -24,12 +24,19 @@ interface Hook extends AppendRecord {
 }
 
 /** Requests on their way into the log: a few, so that a slow log slows down who sends. */
-class Hooks extends Context.Service<Hooks, Queue.Queue<Hook>>()("@effect-wal/examples/webhook-relay/Hooks") {
-  static readonly layer = Layer.effect(Hooks, Queue.bounded<Hook>(64))
+class Hooks extends Context.Service<Hooks, {
+  readonly queue: Queue.Queue<Hook>
+  /** Done once nothing is taken from the queue any more. */
+  readonly stopped: Deferred.Deferred<503>
+}>()("@effect-wal/examples/webhook-relay/Hooks") {
+  static readonly layer = Layer.effect(
+    Hooks,
+    Effect.all({ queue: Queue.bounded<Hook>(64), stopped: Deferred.make<503>() })
+  )
 }
 
 const Routes = HttpRouter.use(Effect.fnUntraced(function*(router) {
-  const hooks = yield* Hooks
+  const { queue, stopped } = yield* Hooks
   yield* router.add(
     "POST",
     "/hooks",
@@ -37,8 +44,9 @@ const Routes = HttpRouter.use(Effect.fnUntraced(function*(router) {
       const payload = new Uint8Array(yield* request.arrayBuffer)
       const answer = yield* Deferred.make<202 | 413>()
       const contentType = request.headers["content-type"] ?? "application/octet-stream"
-      yield* Queue.offer(hooks, { payload, contentType, answer })
-      return HttpServerResponse.empty({ status: yield* Deferred.await(answer) })
+      const answered = Effect.andThen(Queue.offer(queue, { payload, contentType, answer }), Deferred.await(answer))
+      // Who still waits when the relay has stopped sends it again, to the next one.
+      return HttpServerResponse.empty({ status: yield* Effect.raceFirst(answered, Deferred.await(stopped)) })
     })
   )
 }))
@@ -54,9 +62,12 @@ const LogLive = Layer.unwrap(Effect.map(
   (path) => Wal.layerLocal({ path, nodeId: "node-0", streamId: "hooks", preset: "low_latency" })
 ))
 
+/** Too late, too early, too many: what is wrong about these requests is only their time. */
+const untimely: ReadonlyArray<number> = [408, 425, 429]
+
 /** Another try does not help against a request that the other server calls wrong. */
 const isFinal = ({ response }: HttpClientError.HttpClientError): boolean =>
-  response !== undefined && response.status >= 400 && response.status < 500 && response.status !== 429
+  response !== undefined && response.status >= 400 && response.status < 500 && !untimely.includes(response.status)
 
 /** Soon at first, then every ten seconds, for as long as the other server is away. */
 const untilTaken = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("10 seconds")]).pipe(
@@ -71,11 +82,14 @@ const program = Effect.gen(function*() {
     Config.withDefault("./data/webhook-relay-dead.ndjson")
   )
   const fs = yield* FileSystem.FileSystem
+  // Now, and not with the first dead letter, which would stop the relay.
+  yield* fs.makeDirectory((yield* Path.Path).dirname(deadLetters), { recursive: true })
   const client = HttpClient.filterStatusOk(yield* HttpClient.HttpClient)
   const wal = yield* Wal
   const { logId } = yield* wal.status
+  const { queue, stopped } = yield* Hooks
 
-  const input = DurableInput.make(wal, Stream.fromQueue(yield* Hooks), {
+  const input = DurableInput.make(wal, Stream.fromQueue(queue), {
     // Whoever sends something too large gets this answer alone, and the others get theirs.
     onRefused: ({ answer }) => Deferred.succeed(answer, 413),
     onDurable: (hooks) => Effect.forEach(hooks, ({ answer }) => Deferred.succeed(answer, 202), { discard: true })
@@ -99,7 +113,7 @@ const program = Effect.gen(function*() {
           { flag: "a" }
         )
     }
-  )
+  ).pipe(Effect.ensuring(Deferred.succeed(stopped, 503)))
 })
 
 program.pipe(

@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { hasPostgres, postgresUser, startPostgres } from "../../bench/src/peers/PostgresServer.ts"
 import { example, start, until } from "./support/Examples.ts"
 
-/** A PostgreSQL for one test. */
+/** A PostgreSQL for one test: how the program gets at it, and the test itself. */
 const makeDatabase = Effect.fnUntraced(function*(directory: string) {
   const fs = yield* FileSystem.FileSystem
   const host = `${directory}/pg`
@@ -14,7 +14,10 @@ const makeDatabase = Effect.fnUntraced(function*(directory: string) {
     Effect.promise(() => startPostgres(host)),
     (server) => Effect.promise(() => server.stop("SIGINT"))
   )
-  return host
+  return {
+    env: { PGHOST: host, PGUSER: postgresUser },
+    client: PgClient.layer({ host, port: 5432, username: postgresUser, database: "postgres" })
+  }
 })
 
 const Totals = Schema.Struct({ rows: Schema.Int, ids: Schema.Int, cents: Schema.Int })
@@ -27,13 +30,19 @@ const totals = Effect.gen(function*() {
   return yield* Schema.decodeUnknownEffect(Totals)(row)
 })
 
+/** Makes the table beforehand, with a trigger that runs this on each row that is written. */
+const onInsert = Effect.fnUntraced(function*(body: string) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`CREATE TABLE orders (id bigint, item text NOT NULL, cents bigint NOT NULL)`
+  yield* sql.unsafe(`CREATE FUNCTION on_insert() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN ${body}; RETURN NEW; END $$`)
+  yield* sql`CREATE TRIGGER on_insert BEFORE INSERT ON orders FOR EACH ROW EXECUTE FUNCTION on_insert()`
+})
+
 /** Makes the table beforehand, with a lock that a transaction waits for when it writes this order. The result opens it. */
 const holdAt = Effect.fnUntraced(function*(id: number) {
   const sql = yield* SqlClient.SqlClient
-  yield* sql`CREATE TABLE orders (id bigint, item text NOT NULL, cents bigint NOT NULL)`
-  yield* sql.unsafe(`CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN IF NEW.id = ${id} THEN PERFORM pg_advisory_xact_lock(1); END IF; RETURN NEW; END $$`)
-  yield* sql`CREATE TRIGGER hold BEFORE INSERT ON orders FOR EACH ROW EXECUTE FUNCTION hold()`
+  yield* onInsert(`IF NEW.id = ${id} THEN PERFORM pg_advisory_xact_lock(1); END IF`)
   const [locked, opened] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
   yield* sql`SELECT pg_advisory_xact_lock(1)`.pipe(
     Effect.andThen(Deferred.succeed(locked, undefined)),
@@ -44,6 +53,11 @@ const holdAt = Effect.fnUntraced(function*(id: number) {
   yield* Deferred.await(locked)
   return opened
 })
+
+/** For `NODE_OPTIONS`: a process whose clock goes a day ahead. */
+const aDayLater = `--import=data:text/javascript,${
+  encodeURIComponent("const now = Date.now; Date.now = () => now() + 86_400_000")
+}`
 
 /** A transaction waits for the lock. */
 const isHeld = Effect.gen(function*() {
@@ -69,9 +83,8 @@ if (!hasPostgres()) {
       "writes each order exactly once, although it is killed in the middle of a transaction",
       (cwd) =>
         Effect.gen(function*() {
-          const host = yield* makeDatabase(cwd)
-          const run = start("outbox", { cwd, env: { PGHOST: host, PGUSER: postgresUser }, input })
-          const client = PgClient.layer({ host, port: 5432, username: postgresUser, database: "postgres" })
+          const { client, env } = yield* makeDatabase(cwd)
+          const run = start("outbox", { cwd, env, input })
           yield* Effect.gen(function*() {
             const gate = yield* holdAt(700)
             const first = yield* run
@@ -84,6 +97,58 @@ if (!hasPostgres()) {
 
             // Its source gives all of them again.
             const second = yield* run
+            assert.strictEqual(yield* second.ended, 0, second.output())
+            assert.deepStrictEqual(yield* totals, all)
+
+            // However late that is: a day later the log still knows them.
+            const third = yield* start("outbox", { cwd, env: { ...env, NODE_OPTIONS: aDayLater }, input })
+            assert.strictEqual(yield* third.ended, 0, third.output())
+            assert.deepStrictEqual(yield* totals, all)
+          }).pipe(Effect.provide(client))
+        })
+    )
+
+    example("says each time that the database refuses, and writes once it takes", (cwd) =>
+      Effect.gen(function*() {
+        const { client, env } = yield* makeDatabase(cwd)
+        yield* Effect.gen(function*() {
+          const sql = yield* SqlClient.SqlClient
+          yield* sql`CREATE TABLE closed (id bigint)`
+          yield* onInsert("IF to_regclass('closed') IS NOT NULL THEN RAISE EXCEPTION 'closed'; END IF")
+          const run = yield* start("outbox", { cwd, env, input })
+          yield* run.until("tried again")
+          yield* sql`DROP TABLE closed`
+          assert.strictEqual(yield* run.ended, 0, run.output())
+          assert.deepStrictEqual(yield* totals, all)
+
+          // What it can never take does not get into the log, where the orders behind it would wait for it.
+          const bad = yield* start("outbox", { cwd, env, input: `{"id":9999,"item":"a\\u0000b","cents":1}\n` })
+          assert.strictEqual(yield* bad.ended, 1, bad.output())
+          assert.include(bad.output(), "a text without \\u0000")
+          const good = yield* start("outbox", { cwd, env, input })
+          assert.strictEqual(yield* good.ended, 0, good.output())
+          assert.deepStrictEqual(yield* totals, all)
+        }).pipe(Effect.provide(client))
+      }))
+
+    example(
+      "fails where its position is lost, and commits nothing that is not written",
+      (cwd) =>
+        Effect.gen(function*() {
+          const { client, env } = yield* makeDatabase(cwd)
+          yield* Effect.gen(function*() {
+            yield* onInsert("IF NEW.id = 1 THEN DELETE FROM outbox_position; END IF")
+            const first = yield* start("outbox", { cwd, env, input })
+            assert.strictEqual(yield* first.ended, 1, first.output())
+            assert.include(first.output(), "outbox_position has no row")
+            const { rows } = yield* totals
+            assert.isBelow(rows, count)
+
+            // With its place given back it goes on there.
+            const sql = yield* SqlClient.SqlClient
+            const [, log] = /no row of log (\w+)/.exec(first.output()) ?? []
+            yield* sql`INSERT INTO outbox_position ${sql.insert({ log, seq: rows })}`
+            const second = yield* start("outbox", { cwd, env, input })
             assert.strictEqual(yield* second.ended, 0, second.output())
             assert.deepStrictEqual(yield* totals, all)
           }).pipe(Effect.provide(client))

@@ -85,3 +85,41 @@ describe("tail-file", () => {
       assert.deepStrictEqual(printed(second.output()), [[2, line(2)]])
     }))
 })
+
+describe("tail-file, of files that are not as they should be", () => {
+  example("reads a file whose only line has no end, once a newer one has begun", (cwd) =>
+    Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.writeFileString(`${cwd}/app.ndjson.1`, line(1))
+      yield* fs.writeFileString(`${cwd}/app.ndjson`, `${line(2)}\n`)
+      const tail = yield* start("tail-file", { cwd, args: ["app.ndjson"] })
+      yield* tail.until(`2: ${line(2)}`)
+      assert.deepStrictEqual(printed(tail.output()), [[1, line(1)], [2, line(2)]])
+    }))
+
+  example(
+    "passes over nothing: it fails at a first line that is too long, and where a file was cut",
+    (cwd) =>
+      Effect.gen(function*() {
+        const fs = yield* FileSystem.FileSystem
+        const path = `${cwd}/app.ndjson`
+        const long = `${path}.1`
+        yield* fs.writeFileString(path, `${line(1)}\n${line(2)}\n`)
+        yield* fs.writeFileString(long, `${"x".repeat(1_048_576)}\n`)
+        const first = yield* start("tail-file", { cwd, args: ["app.ndjson"] })
+        assert.strictEqual(yield* first.ended, 1, first.output())
+        assert.include(first.output(), "LineTooLong")
+
+        yield* fs.remove(long)
+        const second = yield* start("tail-file", { cwd, args: ["app.ndjson"] })
+        yield* second.until(line(2))
+        second.kill("SIGTERM")
+        yield* second.ended
+
+        yield* fs.writeFileString(path, `${line(1)}\n`)
+        const third = yield* start("tail-file", { cwd, args: ["app.ndjson"] })
+        assert.strictEqual(yield* third.ended, 1, third.output())
+        assert.include(third.output(), "is shorter now")
+      })
+  )
+})

@@ -7,8 +7,8 @@ const hookOf = (index: number): string => JSON.stringify({ event: "paid", index 
 const hooks = (count: number) => Array.from({ length: count }, (_, index) => hookOf(index))
 
 /** The relay, listening. */
-const startRelay = Effect.fnUntraced(function*(cwd: string, url: string) {
-  const program = yield* start("webhook-relay", { cwd, env: { PORT: "0", DOWNSTREAM_URL: url } })
+const startRelay = Effect.fnUntraced(function*(cwd: string, url: string, env: Readonly<Record<string, string>> = {}) {
+  const program = yield* start("webhook-relay", { cwd, env: { PORT: "0", DOWNSTREAM_URL: url, ...env } })
   const line = /Listening on (http:\/\/127\.0\.0\.1:\d+)/
   yield* program.until("Listening on http://127.0.0.1:")
   const address = line.exec(program.output())?.[1]
@@ -62,12 +62,15 @@ describe("webhook-relay", () => {
       yield* until(Effect.sync(() => downstream.taken.length === 2))
       assert.deepStrictEqual(unique(downstream.taken.map(({ body }) => body)), ["one", "two"])
     }))
+})
 
+describe("webhook-relay, to a server that refuses or never answers", () => {
   example("keeps apart what the other server refuses for good", (cwd) =>
     Effect.gen(function*() {
       const fs = yield* FileSystem.FileSystem
       const downstream = yield* makeDownstream(({ body }) => body.includes("bad") ? 400 : 204)
-      const relay = yield* startRelay(cwd, downstream.url)
+      // Nothing else makes the directory of the dead letters.
+      const relay = yield* startRelay(cwd, downstream.url, { WAL_PATH: `${cwd}/log` })
       yield* Effect.forEach(["one", "bad", "two"], relay.post)
       const letters = `${cwd}/data/webhook-relay-dead.ndjson`
       yield* until(fs.exists(letters))
@@ -79,4 +82,31 @@ describe("webhook-relay", () => {
       })
       assert.strictEqual(downstream.received.filter(({ body }) => body === "bad").length, 1)
     }))
+
+  example("tries again what the other server calls too late or too early", (cwd) =>
+    Effect.gen(function*() {
+      const statuses = [408, 425, 429, 204]
+      const downstream = yield* makeDownstream(() => statuses.shift())
+      const relay = yield* startRelay(cwd, downstream.url)
+      assert.strictEqual(yield* relay.post("one"), 202)
+      yield* until(Effect.sync(() => downstream.taken.length === 1))
+      assert.strictEqual(unique(downstream.received.map(({ key }) => key)).length, 1)
+    }))
+
+  example(
+    "answers all who wait when it is stopped, although the other server never answers",
+    (cwd) =>
+      Effect.gen(function*() {
+        const downstream = yield* makeDownstream(() => undefined)
+        const relay = yield* startRelay(cwd, downstream.url)
+        assert.strictEqual(yield* relay.post("one"), 202)
+        yield* until(Effect.sync(() => downstream.received.length === 1))
+        relay.kill("SIGTERM")
+        // Before the signal arrives they are taken, from then on sent away: once the input has stopped, which gives its
+        // handlers 10 s, and not when the server is tired of waiting, which takes 20 s more.
+        yield* Effect.repeat(Effect.timeout(relay.post("two"), "20 seconds"), { until: (status) => status === 503 })
+        yield* relay.ended
+        assert.include(relay.output(), "log hooks closed")
+      })
+  )
 })

@@ -1,7 +1,8 @@
 /**
  * A file and those that it was rotated to: `app.ndjson`, `app.ndjson.1`, `app.ndjson.2`, the higher the older.
  *
- * A file is known by its inode and its first line, which never change, and not by its name, which does.
+ * A file is known by its inode and its first line, which never change, and not by its name, which does. So a file has to be
+ * renamed: one that is emptied and written again in its place, with the same first line, cannot be told from itself.
  */
 import { Effect, FileSystem, Option, Path, Schema } from "effect"
 import { crc32 } from "node:zlib"
@@ -30,6 +31,13 @@ class LineTooLong extends Schema.TaggedError<LineTooLong>()("LineTooLong", {
   offset: Schema.Number
 }) {}
 
+/** A file is shorter than what was read of it. What it holds now may be new or not, so nothing of it is skipped. */
+class FileCut extends Schema.TaggedError<FileCut>()("FileCut", { file: Schema.String, offset: Schema.Number }) {
+  override get message() {
+    return `${this.file} was read to byte ${this.offset} and is shorter now: move what it holds to a new file, and start again`
+  }
+}
+
 const readBytes = 1_048_576
 const newline = 10
 
@@ -39,12 +47,14 @@ const readAt = (file: FileSystem.File, offset: number) =>
     Option.getOrElse(() => new Uint8Array(0))
   )
 
-/** `undefined` for a file without a complete line: it has nothing to read yet either. */
-const identityOf = Effect.fnUntraced(function*(file: FileSystem.File) {
+/** `undefined` for a file that has nothing to read yet: no complete line, and no newer file that ends its last one. */
+const identityOf = Effect.fnUntraced(function*(file: FileSystem.File, path: string, isOver: boolean) {
   const { ino } = yield* file.stat
   const head = yield* readAt(file, 0)
   const end = head.indexOf(newline)
-  return end < 0 ? undefined : `${Option.getOrElse(ino, () => 0n)}-${crc32(head.subarray(0, end))}`
+  if (end < 0 && head.length === readBytes) return yield* new LineTooLong({ file: path, offset: 0 })
+  if (end < 0 && (!isOver || head.length === 0)) return undefined
+  return `${Option.getOrElse(ino, () => 0n)}-${crc32(end < 0 ? head : head.subarray(0, end))}`
 })
 
 const openFile = (path: string) => Effect.flatMap(FileSystem.FileSystem, (fs) => fs.open(path))
@@ -57,23 +67,26 @@ export const filesOf = Effect.fnUntraced(function*(path: string) {
   const age = (entry: string): number => entry === name ? 0 : Number(entry.slice(name.length + 1))
   const entries = (yield* fs.readDirectory(dirname(path)))
     .filter((entry) => entry === name || entry.startsWith(`${name}.`) && /^\d+$/.test(entry.slice(name.length + 1)))
-    .toSorted((left, right) => age(right) - age(left))
+    .toSorted((left, right) => age(left) - age(right))
   const files: Array<FoundFile> = []
   for (const entry of entries) {
     const at = `${dirname(path)}/${entry}`
-    const id = yield* Effect.scoped(Effect.flatMap(openFile(at), identityOf)).pipe(
+    const isOver = files.length > 0
+    const id = yield* Effect.scoped(Effect.flatMap(openFile(at), (file) => identityOf(file, at, isOver))).pipe(
       Effect.catchTag("PlatformError", () => Effect.undefined)
     )
-    if (id !== undefined) files.push({ path: at, id })
+    // The newest is looked at first, so one that is renamed meanwhile is seen twice, and none is missed for it.
+    if (id !== undefined && !files.some((found) => found.id === id)) files.push({ path: at, id })
   }
-  return files
+  return files.toReversed()
 })
 
 /** The lines at a position; `undefined` where the file is not there any more under this name. */
 const read = (file: FoundFile, offset: number, isOver: boolean) =>
   Effect.scoped(Effect.gen(function*() {
     const open = yield* openFile(file.path)
-    if ((yield* identityOf(open)) !== file.id) return undefined
+    if ((yield* identityOf(open, file.path, isOver)) !== file.id) return undefined
+    if (offset > (yield* open.stat).size) return yield* new FileCut({ file: file.path, offset })
     const bytes = yield* readAt(open, offset)
     const end = bytes.lastIndexOf(newline) + 1
     if (end === 0 && bytes.length === readBytes) return yield* new LineTooLong({ file: file.path, offset })

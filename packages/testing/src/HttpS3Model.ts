@@ -113,6 +113,15 @@ const firstModified = 1_700_000_000_000
 /** https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html */
 const mostDeletedAtOnce = 1000
 
+/** The body is the one that its checksum was made of, where it has one. */
+const isIntact = ({ body, headers }: DoubleRequest): boolean => {
+  const checksum = headers["x-amz-checksum-crc32"]
+  return checksum === undefined || Buffer.from(checksum, "base64").readUInt32BE() === crc32(body)
+}
+
+/** Removing many keys takes one of these headers, which every other request can leave out. */
+const removalChecksums = ["content-md5", "x-amz-checksum-crc32"]
+
 /** The store: its objects, and what it answers. */
 export class HttpS3Model {
   readonly objects = new Map<string, DoubleObject>()
@@ -212,10 +221,7 @@ export class HttpS3Model {
   }
 
   private put(request: DoubleRequest): DoubleAnswer {
-    const checksum = request.headers["x-amz-checksum-crc32"]
-    if (checksum !== undefined && Buffer.from(checksum, "base64").readUInt32BE() !== crc32(request.body)) {
-      return refuse(400, "BadDigest")
-    }
+    if (!isIntact(request)) return refuse(400, "BadDigest")
     const refused = this.settings.conditions === "ignored" ? undefined : this.condition(request)
     if (refused !== undefined) return refused
     const object = this.store(request.key, request.body)
@@ -257,6 +263,8 @@ export class HttpS3Model {
   }
 
   private deleteMany(request: DoubleRequest): DoubleAnswer {
+    if (!removalChecksums.some((name) => request.headers[name] !== undefined)) return refuse(400, "InvalidRequest")
+    if (!isIntact(request)) return refuse(400, "BadDigest")
     const keys = [...new TextDecoder().decode(request.body).matchAll(/<Key>([^<]*)<\/Key>/g)].map((match) =>
       unescapeXml(match[1] ?? "")
     )

@@ -1,5 +1,7 @@
 /**
  * A spool in memory: what a log has spooled outlives the log, as on a disk, and fails on request.
+ *
+ * It forgets at once what may go; a spool on a disk keeps that until its whole file may go.
  */
 import {
   Spool,

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Result } from "effect"
+import { crc32 } from "node:zlib"
 import { answer, applied, cutBody, drop, gated, ghost, storeThenDrop } from "../src/HttpS3Action.ts"
 import { make } from "../src/HttpS3Double.ts"
 
@@ -99,17 +100,23 @@ describe("HttpS3Double", () => {
       assert.strictEqual(asked, 1)
     }))
 
-  it.effect("removes up to 1,000 keys in a call, as S3 does", () =>
+  it.effect("removes up to 1,000 keys in a call, with a checksum that fits, as S3 does", () =>
     Effect.gen(function*() {
       const { double, put, url } = yield* setUp
       yield* put("0", "1")
-      const remove = (count: number) => {
+      const remove = (count: number, checksumOf?: (body: string) => number) => {
         const keys = Array.from({ length: count }, (_, index) => `<Object><Key>${index}</Key></Object>`)
-        return call(`${url("")}?delete`, { method: "POST", body: `<Delete>${keys.join("")}</Delete>` })
+        const body = `<Delete>${keys.join("")}</Delete>`
+        const checksum = Buffer.alloc(4)
+        checksum.writeUInt32BE(checksumOf?.(body) ?? 0)
+        const headers = checksumOf === undefined ? {} : { "x-amz-checksum-crc32": checksum.toString("base64") }
+        return call(`${url("")}?delete`, { method: "POST", body, headers })
       }
-      assert.deepInclude(yield* remove(1_001), { status: 400 })
+      assert.deepInclude(yield* remove(1_001, crc32), { status: 400 })
+      assert.deepInclude(yield* remove(1), { status: 400 })
+      assert.deepInclude(yield* remove(1, () => 0), { status: 400 })
       assert.isTrue(double.objects.has("0"))
-      assert.deepInclude(yield* remove(1_000), { status: 200 })
+      assert.deepInclude(yield* remove(1_000, crc32), { status: 200 })
       assert.isFalse(double.objects.has("0"))
     }))
 

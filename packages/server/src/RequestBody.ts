@@ -2,8 +2,9 @@
  * Request bodies: read whole, within limits that hold while the bytes arrive.
  *
  * A body that declares, sends or unpacks to more than `maxBodyBytes` is refused at that moment, not at its end; the
- * bodies of all requests in flight together, with the records that they become, are bounded too. How long a body may take
- * is the listener's (`Listener.ts`).
+ * bodies of all requests in flight together, with the records that they become, are bounded too. Only one that is alone
+ * goes beyond that: packed bytes that wait are then up to `maxBodyBytes` more. How long a body may take is the listener's
+ * (`Listener.ts`).
  */
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Context, Effect, Layer, Result } from "effect"
@@ -70,7 +71,7 @@ const collect = ({ broken, hold, stream }: Source, limits: Limits, done: (body: 
     if (isOver) return
     hold.take(chunk.length)
     if (pieces.length + chunk.length > limits.maxBodyBytes) return fail(tooLarge(limits))
-    if (hold.isBeyond) return fail(overloaded)
+    if (hold.isCrowded) return fail(overloaded)
     pieces.add(chunk)
   })
   stream.on("end", () => {
@@ -105,7 +106,7 @@ const unpacked = (source: Readable, hold: Hold, limits: Limits) =>
       packedBytes += chunk.length
       feed.add(chunk)
       if (packedBytes > limits.maxBodyBytes) refuse(tooLarge(limits))
-      else if (hold.isBeyond) refuse(overloaded)
+      else if (hold.isCrowded) refuse(overloaded)
     }
     const onEnd = () => feed.end()
     const onClose = () => {

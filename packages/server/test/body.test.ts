@@ -160,6 +160,19 @@ describe("a body in pieces", () => {
       })
   )
 
+  it.effect("that is packed has room where it is alone, however much of it waits to be unpacked", () =>
+    Effect.gen(function*() {
+      const maxBodyBytes = 300_000
+      const { port } = yield* startServer({ limits: { maxBodyBytes, maxInFlightBodyBytes: maxBodyBytes } })
+      const body = Buffer.concat([Buffer.alloc(200_000), randomBytes(100_000)])
+      const answer = yield* call(port, "/v1/streams/orders/records", {
+        method: "POST",
+        headers: { "content-type": "application/octet-stream", "content-encoding": "gzip" },
+        pieces: [gzipSync(body)]
+      })
+      assert.strictEqual(json(answer).count, 1)
+    }))
+
   it.effect("is gone only when the log has its records", () =>
     Effect.gen(function*() {
       const { log, port } = yield* startServer()

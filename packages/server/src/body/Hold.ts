@@ -33,14 +33,13 @@ export class Hold {
     this.budget = budget
   }
 
-  /** All requests together hold more than they may. */
-  get isBeyond(): boolean {
-    return this.budget.heldBytes > this.budget.limitBytes
-  }
-
-  /** The same, and this is not the only one: a request that is alone is never refused for its size here. */
+  /**
+   * All requests together hold more than they may, and this is not the only one: a request that is alone is never refused
+   * for its size here, or no repeat of it would ever be taken.
+   */
   get isCrowded(): boolean {
-    return this.isBeyond && this.budget.heldBytes !== this.bytes
+    const { heldBytes, limitBytes } = this.budget
+    return heldBytes > limitBytes && heldBytes !== this.bytes
   }
 
   /** So many bytes more: of a body as it is sent or as it is unpacked, of a page. */

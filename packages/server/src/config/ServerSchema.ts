@@ -51,8 +51,8 @@ const LimitsBlock = Schema.Struct({
       min: 1_024,
       max: 2 ** 40,
       note:
-        "Memory for the bodies of all requests together, and for their records; beyond it 503. The pages that are " +
-        "being sent may take as much again. At least `max_body_bytes`."
+        "Memory for the bodies of all requests together, and for their records; beyond it 503, but for a request that is " +
+        "alone. The pages that are being sent may take as much again. At least `max_body_bytes`."
     },
     defaultLimits.maxInFlightBodyBytes
   ),

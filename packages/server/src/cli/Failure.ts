@@ -25,6 +25,10 @@ export interface Failure {
 /** A command's own failure, where no error of the log says it. */
 export class CommandFailed extends Data.TaggedError("CommandFailed")<Failure> {}
 
+/** A flag that breaks a rule. */
+export const usageError = (message: string, next: string): CommandFailed =>
+  new CommandFailed({ code: "usage", message, next, exit: "usage" })
+
 /** An error that a command can end with. */
 export interface TaggedFailure {
   readonly _tag: string

@@ -1,6 +1,7 @@
 /** A configuration of one stream in a bucket of a test. */
 import type { DoubleS3Options } from "@effect-wal/testing/HttpS3Double"
-import { Redacted } from "effect"
+import { Effect, FileSystem, Redacted } from "effect"
+import { temporary } from "./data/Cli.ts"
 
 /** The stream `orders`; `s3` are further settings of the store, each with a comma and a blank behind it. */
 export const s3Config = ({ bucket, credentials, endpoint }: DoubleS3Options, s3 = ""): string =>
@@ -16,3 +17,11 @@ export const s3Config = ({ bucket, credentials, endpoint }: DoubleS3Options, s3 
     Redacted.value(credentials.secretAccessKey)
   } }
 `
+
+/** A directory of its own whose `wal.yaml` has the text. */
+export const configuredAs = Effect.fnUntraced(function*(text: string) {
+  const cwd = yield* temporary
+  const fs = yield* FileSystem.FileSystem
+  yield* fs.writeFileString(`${cwd}/wal.yaml`, text)
+  return cwd
+})

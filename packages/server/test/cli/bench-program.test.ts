@@ -1,13 +1,13 @@
 import { make as makeDouble } from "@effect-wal/testing/HttpS3Double"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, FileSystem } from "effect"
+import { Effect } from "effect"
 import { payloadOf } from "../../src/cli/bench/Payload.ts"
 import { append } from "../support/Client.ts"
 import { startProgram } from "../support/Process.ts"
-import { configured, serve, snapshot, temporary } from "./data/Cli.ts"
+import { configured, serve, snapshot } from "./data/Cli.ts"
 import { absolute, inProcess } from "./InProcess.ts"
-import { s3Config } from "./S3Config.ts"
+import { configuredAs, s3Config } from "./S3Config.ts"
 
 const small = ["--records", "500", "--batch", "20", "--concurrency", "4"]
 
@@ -28,9 +28,7 @@ describe("the records of a benchmark", () => {
 /** How a run in a bucket ends that gets these signals in its midst, and how many objects stay. */
 const signalled = Effect.fnUntraced(function*(...signals: ReadonlyArray<NodeJS.Signals>) {
   const double = yield* makeDouble()
-  const cwd = yield* temporary
-  const fs = yield* FileSystem.FileSystem
-  yield* fs.writeFileString(`${cwd}/wal.yaml`, s3Config(double.s3Options))
+  const cwd = yield* configuredAs(s3Config(double.s3Options))
   const program = yield* startProgram({
     args: ["bench", "--config", "wal.yaml", "--records", "100000000", "--yes"],
     cwd
@@ -78,9 +76,7 @@ describe("effect-wal bench", () => {
   it.live("writes into a bucket only with --yes, and removes all of it", () =>
     Effect.gen(function*() {
       const double = yield* makeDouble()
-      const cwd = yield* temporary
-      const fs = yield* FileSystem.FileSystem
-      yield* fs.writeFileString(`${cwd}/wal.yaml`, s3Config(double.s3Options))
+      const cwd = yield* configuredAs(s3Config(double.s3Options))
       const refused = yield* inProcess("bench", "--config", `${cwd}/wal.yaml`, ...small)
       assert.strictEqual(refused.code, 2)
       assert.include(refused.err, "nothing was written")

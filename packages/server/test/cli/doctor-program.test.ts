@@ -2,13 +2,13 @@ import { errorAnswer } from "@effect-wal/testing/HttpS3Action"
 import { make as makeDouble } from "@effect-wal/testing/HttpS3Double"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, FileSystem } from "effect"
+import { Effect } from "effect"
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { startProgram } from "../support/Process.ts"
 import { eventually } from "../support/Wait.ts"
-import { cli, configured, parsed, serve, temporary } from "./data/Cli.ts"
+import { cli, configured, parsed, serve } from "./data/Cli.ts"
 import { absolute, inProcess } from "./InProcess.ts"
-import { s3Config } from "./S3Config.ts"
+import { configuredAs, s3Config } from "./S3Config.ts"
 
 interface Row {
   readonly stream: string
@@ -92,11 +92,9 @@ describe("effect-wal doctor", () => {
   it.live("does not take an address for the store's where a variable names another", () =>
     Effect.gen(function*() {
       const double = yield* makeDouble()
-      const cwd = yield* temporary
-      const fs = yield* FileSystem.FileSystem
       const { endpoint } = double.s3Options
       const text = s3Config(double.s3Options).replace(`endpoint: "${endpoint}"`, "region: us-east-1, path_style: true")
-      yield* fs.writeFileString(`${cwd}/wal.yaml`, text)
+      const cwd = yield* configuredAs(text)
       const args = ["doctor", "--config", "wal.yaml", "--json"]
       const done = yield* cli(args, { cwd, env: { AWS_ENDPOINT_URL_S3: endpoint } })
       assert.strictEqual(done.code, 0, `${done.text}\n${done.err}`)
@@ -120,9 +118,7 @@ describe("effect-wal doctor", () => {
   it.live("checks a bucket: address, clock, permissions; and leaves nothing", () =>
     Effect.gen(function*() {
       const double = yield* makeDouble()
-      const cwd = yield* temporary
-      const fs = yield* FileSystem.FileSystem
-      yield* fs.writeFileString(`${cwd}/wal.yaml`, s3Config(double.s3Options))
+      const cwd = yield* configuredAs(s3Config(double.s3Options))
       const { code, err, text } = yield* inProcess("doctor", "--config", `${cwd}/wal.yaml`, "--json")
       assert.strictEqual(code, 0, `${text}\n${err}`)
       const found = statuses(text)
@@ -137,9 +133,7 @@ describe("effect-wal doctor", () => {
     Effect.gen(function*() {
       const double = yield* makeDouble()
       double.rule((request) => request.operation === "put" ? errorAnswer(403, "AccessDenied") : undefined)
-      const cwd = yield* temporary
-      const fs = yield* FileSystem.FileSystem
-      yield* fs.writeFileString(`${cwd}/wal.yaml`, s3Config(double.s3Options))
+      const cwd = yield* configuredAs(s3Config(double.s3Options))
       const { code, text } = yield* inProcess("doctor", "--config", `${cwd}/wal.yaml`)
       assert.strictEqual(code, 1)
       assert.match(text, /^FAILED +put +AccessDenied/m)
@@ -149,13 +143,8 @@ describe("effect-wal doctor", () => {
 
   it.live("ends with 1 where nobody answers", () =>
     Effect.gen(function*() {
-      const cwd = yield* temporary
-      const fs = yield* FileSystem.FileSystem
       const double = yield* Effect.scoped(makeDouble())
-      yield* fs.writeFileString(
-        `${cwd}/wal.yaml`,
-        s3Config(double.s3Options, "attempt_deadline: 2s, small_request_deadline: 2s, ")
-      )
+      const cwd = yield* configuredAs(s3Config(double.s3Options, "attempt_deadline: 2s, small_request_deadline: 2s, "))
       const { code, text } = yield* inProcess("doctor", "--config", `${cwd}/wal.yaml`)
       assert.strictEqual(code, 1, text)
       assert.match(text, /^FAILED +address/m)

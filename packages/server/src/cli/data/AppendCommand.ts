@@ -4,7 +4,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import type { AckLevel } from "../../api/Schemas.ts"
 import { stopSignal } from "../../Signals.ts"
 import { type ExitCode, exitWith, interruptedBy } from "../ExitCode.ts"
-import { describeFailure, type Failure, type TaggedFailure, tellFailure } from "../Failure.ts"
+import { describeFailure, type Failure, type TaggedFailure, tellFailure, usageError } from "../Failure.ts"
 import { type Column, fieldsView, print } from "../Output.ts"
 import { progress } from "../Progress.ts"
 import { type AppendInput, openInputs } from "./AppendInput.ts"
@@ -13,7 +13,7 @@ import { onTarget } from "./DataHandler.ts"
 import { conflictStep } from "./KeyConflict.ts"
 import { tellClientError } from "./ServerTarget.ts"
 import { Target } from "./Target.ts"
-import { chooseStreamId, targetFlags, type TargetInput, usageError } from "./TargetFlags.ts"
+import { chooseStreamId, targetFlags, type TargetInput } from "./TargetFlags.ts"
 
 /** A call: larger ones are quicker as long as they fit into what a server takes. */
 const defaultLimits = { records: 10_000, bytes: 4_194_304 }

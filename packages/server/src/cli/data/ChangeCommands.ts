@@ -1,6 +1,7 @@
 /** `effect-wal cursor`, `flush` and `trim`: what an operator changes in a stream. */
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
+import { usageError } from "../Failure.ts"
 import type { TaggedFailure } from "../Failure.ts"
 import { type Column, fieldsView, print, rowsView, valueView } from "../Output.ts"
 import { changeFlags } from "./AppendCommand.ts"
@@ -8,7 +9,7 @@ import { onTarget } from "./DataHandler.ts"
 import { cursorColumns, cursorsOf } from "./ReportViews.ts"
 import { cursorNotFound } from "./StoreRead.ts"
 import { type StreamWriter, Target } from "./Target.ts"
-import { chooseStreamId, targetFlags, type TargetInput, usageError } from "./TargetFlags.ts"
+import { chooseStreamId, targetFlags, type TargetInput } from "./TargetFlags.ts"
 
 interface ChangeInput extends TargetInput {
   readonly takeOver: boolean

@@ -4,11 +4,12 @@ import { Console, Deferred, Effect, Option, Stdio, Stream } from "effect"
 import { Command } from "effect/cli"
 import { encodeElement } from "../../body/RecordEncoder.ts"
 import { stopSignal } from "../../Signals.ts"
+import { usageError } from "../Failure.ts"
 import { Json } from "../Output.ts"
 import { onTarget } from "./DataHandler.ts"
 import { delimiterOf, readFlags, type ReadInput, startOf } from "./ReadFlags.ts"
 import { type Element, lastNumber, type ReadOrder, type Start, Target } from "./Target.ts"
-import { chooseStreamId, targetFlags, type TargetInput, usageError } from "./TargetFlags.ts"
+import { chooseStreamId, targetFlags, type TargetInput } from "./TargetFlags.ts"
 
 const newline = Buffer.from("\n")
 

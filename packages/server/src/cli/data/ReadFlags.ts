@@ -2,9 +2,9 @@
 import { parseDuration } from "@effect-wal/core/config/DurationText"
 import { Clock, DateTime, Duration, Effect, Option, Result } from "effect"
 import { Flag } from "effect/cli"
+import { usageError } from "../Failure.ts"
 import type { CommandFailed } from "../Failure.ts"
 import type { Start } from "./Target.ts"
-import { usageError } from "./TargetFlags.ts"
 
 /** Flags of a read. */
 export const readFlags = {

@@ -13,13 +13,13 @@ import {
 import { Console, Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import type { StreamConfig } from "../../config/ServerConfig.ts"
-import { CommandFailed } from "../Failure.ts"
+import { CommandFailed, usageError } from "../Failure.ts"
 import { Json, print, valueView } from "../Output.ts"
 import { onStore } from "./DataHandler.ts"
 import { openForReading, openForRepair } from "./StoreAccess.ts"
 import { chosenConfig } from "./StoreStream.ts"
 import { lookOptionsOf } from "./StoreTarget.ts"
-import { storeFlags, type StoreInput, usageError } from "./TargetFlags.ts"
+import { storeFlags, type StoreInput } from "./TargetFlags.ts"
 
 const flags = {
   ...storeFlags,

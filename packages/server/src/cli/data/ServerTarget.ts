@@ -4,7 +4,7 @@ import { FetchHttpClient } from "effect/http"
 import { WalClientError } from "../../client/ClientError.ts"
 import type { ReadFrom } from "../../client/Read.ts"
 import * as WalClient from "../../client/WalClient.ts"
-import { CommandFailed, failureOfAnswer, type TaggedFailure } from "../Failure.ts"
+import { CommandFailed, failureOfAnswer, type TaggedFailure, usageError } from "../Failure.ts"
 import {
   type AppendOrder,
   type Element,
@@ -198,12 +198,10 @@ const mustAnswer = (place: ServerPlace) =>
     Effect.catchIf(({ reason }) => reason._tag !== "ConnectionFailed", () => Effect.void)
   )
 
-const noTakeOver = new CommandFailed({
-  code: "usage",
-  message: "--take-over is for a store: a server has the logs that it writes",
-  next: "Leave it out, or name the store with --config.",
-  exit: "usage"
-})
+const noTakeOver = usageError(
+  "--take-over is for a store: a server has the logs that it writes",
+  "Leave it out, or name the store with --config."
+)
 
 /** The streams of a server. Fails where nothing answers. */
 export const makeServerTarget = Effect.fnUntraced(function*(place: ServerPlace) {

@@ -2,11 +2,7 @@
  * A store as the target of data commands: read with `WalReader`, which changes no byte and disturbs no writer; changed by
  * opening the log, which fences a writer that still runs, and is refused where one may.
  */
-import { manifestKey, segmentsPrefix } from "@effect-wal/core/format/ObjectKey"
-import { logPrefix } from "@effect-wal/core/LogId"
 import { ObjectStore } from "@effect-wal/core/store/ObjectStore"
-import { retryWhilePassing, toStoreError } from "@effect-wal/core/store/StoreRetry"
-import { ManifestMissing } from "@effect-wal/core/WalError"
 import type { WalOptions } from "@effect-wal/core/WalOptions"
 import { type ReaderStatus, WalReader } from "@effect-wal/core/WalReader"
 import type { Appended, CloseReport, WalService } from "@effect-wal/core/WalService"
@@ -27,7 +23,7 @@ import {
   type Target,
   type WriterOptions
 } from "./Target.ts"
-import { attempts, commandHost, lookForWriter, writerMayRun } from "./WriterSign.ts"
+import { commandHost, lookForWriter, refuseAbsentLog, writerMayRun } from "./WriterSign.ts"
 
 /** The options that a look at a log takes, of those that a writer has. */
 export const lookOptionsOf = (options: WalOptions) => ({
@@ -142,40 +138,25 @@ const writerOf = (log: WalService): StreamWriter => ({
   close: Effect.asVoid(close(log))
 })
 
-/**
- * A path or a prefix that was mistyped must not become an empty log. Segments without a manifest are damage, which opening
- * the log tells.
- */
-const refuseAbsentLog = Effect.fnUntraced(function*(stream: StreamConfig) {
-  const store = yield* openForReading(stream)
-  const prefix = logPrefix(stream.options)
-  const key = manifestKey(prefix)
-  const policy = { backoff: stream.options.retry, attempts }
-  for (const start of [key, segmentsPrefix(prefix)]) {
-    const { objects } = yield* retryWhilePassing(store.list({ prefix: start, limit: 1 }), policy).pipe(
-      Effect.mapError(toStoreError)
-    )
-    if (objects.length > 0) return
-  }
-  return yield* new ManifestMissing({ key, found: "no log here" })
-}, Effect.scoped)
-
-/** A local log needs no look: its lock says whether somebody has it. */
-const refuseLiveWriter = Effect.fnUntraced(function*(stream: StreamConfig) {
-  if (stream.store.type === "local") return
+/** What a look at the store says against opening the log for writing. */
+const refuseOpening = Effect.fnUntraced(function*(stream: StreamConfig, { creates, takeOver }: WriterOptions) {
+  // A local log needs no look for a writer: its lock says whether somebody has it.
+  const mayHaveWriter = !takeOver && stream.store.type !== "local"
+  if (creates && !mayHaveWriter) return
   const store = yield* openForReading(stream).pipe(
     // No store yet: opening makes it.
-    Effect.catchTag("CommandFailed", () => Effect.undefined)
+    Effect.catchTag("CommandFailed", (error) => creates ? Effect.undefined : Effect.fail(error))
   )
-  const sign = store === undefined ? undefined : yield* lookForWriter(store, stream.options)
+  if (store === undefined) return
+  if (!creates) yield* refuseAbsentLog(store, stream.options)
+  const sign = mayHaveWriter ? yield* lookForWriter(store, stream.options) : undefined
   if (sign !== undefined) return yield* writerMayRun(stream.id, sign)
 }, Effect.scoped)
 
 const makeWriter = Effect.fnUntraced(
-  function*(config: ServerConfig, stream: StreamConfig, { command, creates, takeOver }: WriterOptions) {
-    if (!creates) yield* refuseAbsentLog(stream)
-    if (!takeOver) yield* refuseLiveWriter(stream)
-    const options = { ...stream.options, host: yield* commandHost(command) }
+  function*(config: ServerConfig, stream: StreamConfig, order: WriterOptions) {
+    yield* refuseOpening(stream, order)
+    const options = { ...stream.options, host: yield* commandHost(order.command) }
     const context = yield* Layer.build(
       StoreLayer.layer([{ ...stream, options }]).pipe(Layer.provide(Layer.succeed(Settings, config.settings)))
     )

@@ -4,7 +4,7 @@ import type { Scope } from "effect"
 import { Flag } from "effect/cli"
 import { loadNamedConfig } from "../ConfigFlag.ts"
 import { environment } from "../Environment.ts"
-import { CommandFailed, type TaggedFailure } from "../Failure.ts"
+import { CommandFailed, type TaggedFailure, usageError } from "../Failure.ts"
 import { streamFlag } from "../StreamFlag.ts"
 import { answers, makeServerTarget, type ServerPlace } from "./ServerTarget.ts"
 import { makeStoreTarget } from "./StoreTarget.ts"
@@ -54,10 +54,6 @@ export interface TargetInput {
 
 /** The values of `storeFlags`. */
 export type StoreInput = Pick<TargetInput, "config" | "stream" | "url">
-
-/** A flag that breaks a rule. */
-export const usageError = (message: string, next: string): CommandFailed =>
-  new CommandFailed({ code: "usage", message, next, exit: "usage" })
 
 const variable = (name: string): Option.Option<string> => {
   const value = environment()[name]

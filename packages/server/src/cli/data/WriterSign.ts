@@ -1,16 +1,17 @@
 /**
- * What a store tells about the writer of a log.
+ * What a store tells about a log before a command opens it for writing: whether it is there, and who writes to it.
  *
- * It tells little: a writer holds no lease, and closing leaves nothing behind. So a log that was ever opened for writing
- * may have a writer now: one that runs, one that was stopped and one that crashed look the same. Only of a command of
- * this program, started in this place, can be told that it has ended: its process is gone. A local log is another matter:
- * its lock ends with its holder.
+ * Of its writer it tells little: a writer holds no lease, and closing leaves nothing behind. So a log that was ever opened
+ * for writing may have a writer now: one that runs, one that was stopped and one that crashed look the same. Only of a
+ * command of this program, started in this place, can be told that it has ended: its process is gone. A local log is another
+ * matter: its lock ends with its holder.
  */
 import { decodeManifest } from "@effect-wal/core/format/ManifestCodec"
-import { manifestKey } from "@effect-wal/core/format/ObjectKey"
+import { manifestKey, segmentsPrefix } from "@effect-wal/core/format/ObjectKey"
 import { logPrefix } from "@effect-wal/core/LogId"
 import type { ObjectStore } from "@effect-wal/core/store/ObjectStore"
 import { retryWhilePassing, toStoreError } from "@effect-wal/core/store/StoreRetry"
+import { ManifestMissing } from "@effect-wal/core/WalError"
 import type { WalOptions } from "@effect-wal/core/WalOptions"
 import { DateTime, Effect } from "effect"
 import { createHash } from "node:crypto"
@@ -19,7 +20,7 @@ import { hostname } from "node:os"
 import { CommandFailed } from "../Failure.ts"
 
 /** Tries of one request while the store's answers may pass. */
-export const attempts = 8
+const attempts = 8
 
 const contentOf = (read: () => string): string => {
   try {
@@ -59,6 +60,25 @@ const isEndedCommand = (host: string): Effect.Effect<boolean> =>
     return pid !== undefined && place === here && !isRunning(Number(pid))
   })
 
+/** The first object below the prefix. */
+const firstBelow = (store: ObjectStore["Service"], prefix: string, { retry }: WalOptions) =>
+  retryWhilePassing(store.list({ prefix, limit: 1 }), { backoff: retry, attempts }).pipe(
+    Effect.mapBoth({ onFailure: toStoreError, onSuccess: ({ objects }) => objects[0] })
+  )
+
+/**
+ * A path or a prefix that was mistyped must not become an empty log: fails `ManifestMissing` where there is none. Segments
+ * without a manifest are damage, which opening the log tells.
+ */
+export const refuseAbsentLog = Effect.fnUntraced(function*(store: ObjectStore["Service"], options: WalOptions) {
+  const prefix = logPrefix(options)
+  const key = manifestKey(prefix)
+  for (const start of [key, segmentsPrefix(prefix)]) {
+    if ((yield* firstBelow(store, start, options)) !== undefined) return
+  }
+  return yield* new ManifestMissing({ key, found: "no log here" })
+})
+
 /** Who may be writing to the log. */
 export interface WriterSign {
   readonly host: string
@@ -73,8 +93,7 @@ export interface WriterSign {
  */
 export const lookForWriter = Effect.fnUntraced(function*(store: ObjectStore["Service"], options: WalOptions) {
   const key = manifestKey(logPrefix(options))
-  const policy = { backoff: options.retry, attempts }
-  const stored = yield* retryWhilePassing(store.get(key), policy).pipe(
+  const stored = yield* retryWhilePassing(store.get(key), { backoff: options.retry, attempts }).pipe(
     Effect.catchIf((error) => error.reason === "NotFound", () => Effect.undefined),
     Effect.mapError(toStoreError)
   )
@@ -82,10 +101,7 @@ export const lookForWriter = Effect.fnUntraced(function*(store: ObjectStore["Ser
   const { epoch, host, live } = yield* decodeManifest(key, stored.body)
   // A claim that came to nothing has no segments, and somebody may be on the way to them.
   if (live === 0 && epoch === 0 || (yield* isEndedCommand(host))) return undefined
-  const listed = yield* retryWhilePassing(store.list({ prefix: key, limit: 1 }), policy).pipe(
-    Effect.mapError(toStoreError)
-  )
-  const lastSeenMillis = listed.objects[0]?.modifiedMillis
+  const lastSeenMillis = (yield* firstBelow(store, key, options))?.modifiedMillis
   return { host, epoch, ...lastSeenMillis === undefined ? {} : { lastSeenMillis } } satisfies WriterSign as WriterSign
 })
 
